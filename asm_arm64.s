@@ -1,0 +1,33 @@
+//go:build !purego && !race
+
+#include "textflag.h"
+
+// func compareAndSwapPair(p *Pair, oldKey, oldState, newKey, newState uint64) bool
+//
+// R0 pair   R1 R2 expected key, state   R3 R4 new key, state   R5 R6 found   R7 exclusive status
+//
+// A mismatch stores back what was found: only a successful STLXP proves that the two words were
+// read together. The loop ends when no other processor writes the line between the two
+// instructions, which is the progress that the architecture promises for exclusives.
+TEXT ·compareAndSwapPair(SB), NOSPLIT, $0-41
+	MOVD p+0(FP), R0
+	LDP  oldKey+8(FP), (R1, R2)
+	LDP  newKey+24(FP), (R3, R4)
+
+again:
+	LDAXP (R0), (R5, R6)
+	CMP   R1, R5
+	BNE   mismatch
+	CMP   R2, R6
+	BNE   mismatch
+	STLXP (R3, R4), (R0), R7
+	CBNZ  R7, again
+	MOVD  $1, R8
+	MOVB  R8, ret+40(FP)
+	RET
+
+mismatch:
+	STLXP (R5, R6), (R0), R7
+	CBNZ  R7, again
+	MOVB  ZR, ret+40(FP)
+	RET

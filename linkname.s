@@ -1,0 +1,3 @@
+//go:build !purego
+
+// This file is empty: its presence lets pin.go declare functions without a body.
