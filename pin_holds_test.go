@@ -1,0 +1,6 @@
+//go:build !purego
+
+package tallyring
+
+// pinHolds tells that Pin keeps the goroutine where it is.
+const pinHolds = true
