@@ -2,10 +2,19 @@ package slidinglog
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"github.com/tallyring/tallyring"
 )
+
+// book is the state of one log: its queue, and the lock and the hint around it. All methods but
+// the hint's denies are for who holds the lock.
+type book struct {
+	mu sync.Mutex
+	hint
+	queue
+}
 
 // span is the length of a log, and what follows from it.
 type span struct {
@@ -30,29 +39,32 @@ func admits(sum, cost, limit uint64) bool {
 }
 
 // allow decides cost at now, counts it if it is admitted, and changes nothing if not.
-func (s span) allow(q *queue, now int64, cost, limit uint64) bool {
-	at := max(now, q.newest)
-	if !admits(q.sum(q.after(at-s.length)), cost, limit) {
+func (s *span) allow(b *book, now int64, cost, limit uint64) bool {
+	at := max(now, b.newest)
+	first := b.after(at - s.length)
+	if sum := b.sum(first); !admits(sum, cost, limit) {
+		s.deny(b, first, sum)
 		return false
 	}
-	s.record(q, at, cost)
+	s.record(b, at, cost)
 	return true
 }
 
 // take is allow with the whole answer.
-func (s span) take(q *queue, now int64, cost, limit uint64) tallyring.Decision {
-	at := max(now, q.newest)
-	first := q.after(at - s.length)
-	sum := q.sum(first)
+func (s *span) take(b *book, now int64, cost, limit uint64) tallyring.Decision {
+	at := max(now, b.newest)
+	first := b.after(at - s.length)
+	sum := b.sum(first)
 	d := tallyring.Decision{Limit: limit, At: tallyring.Tick(at)}
 	if d.Allowed = admits(sum, cost, limit); d.Allowed {
 		sum = addSaturated(sum, cost)
 		if cost > 0 {
-			s.record(q, at, cost)
+			s.record(b, at, cost)
 			first = 0 // what did not count was dropped
 		}
 	} else {
-		d.RetryAfter = s.retryAfter(q, first, now, cost, limit)
+		s.deny(b, first, sum)
+		d.RetryAfter = s.retryAfter(b, first, now, cost, limit)
 	}
 	switch {
 	case limit == tallyring.Unlimited:
@@ -60,35 +72,51 @@ func (s span) take(q *queue, now int64, cost, limit uint64) tallyring.Decision {
 	case sum < limit:
 		d.Remaining = limit - sum
 	}
-	if first < q.size {
-		d.ResetAfter = s.until(q.at(q.size-1).tick, now)
+	if first < b.size {
+		d.ResetAfter = s.until(b.at(b.size-1).tick, now)
 	}
 	return d
 }
 
+// deny leaves a hint for those that come next, where run first is the oldest of those that count,
+// and sum is their sum.
+func (s *span) deny(b *book, first int, sum uint64) {
+	if first < b.size {
+		b.leave(s.leaves(b.at(first).tick), sum)
+	}
+}
+
 // retryAfter returns how long after now a cost that was denied will pass, where the runs from first
 // on count. It is the tick at which enough of the oldest runs have left.
-func (s span) retryAfter(q *queue, first int, now int64, cost, limit uint64) time.Duration {
+func (s *span) retryAfter(b *book, first int, now int64, cost, limit uint64) time.Duration {
 	if limit == 0 || cost > limit {
 		return tallyring.Never
 	}
-	// The runs from low on are too many, those from high+1 on are few enough: high is at most the
-	// last run, whose leaving empties the log. The distance halves each time.
-	low, high := first, q.size-1
+	// While any run before low stays too much counts, and once run high has left no more than
+	// enough does: that holds for the last run, whose leaving empties the log. The distance halves.
+	low, high := first, b.size-1
 	for low < high {
 		middle := low + (high-low)/2
-		if q.sum(middle+1) <= limit-cost {
+		if b.sum(middle+1) <= limit-cost {
 			high = middle
 		} else {
 			low = middle + 1
 		}
 	}
-	return s.until(q.at(high).tick, now)
+	return s.until(b.at(high).tick, now)
+}
+
+// leaves returns the first tick at which a run no longer counts, or the last tick that there is.
+func (s *span) leaves(tick int64) int64 {
+	if tick > math.MaxInt64-s.length {
+		return math.MaxInt64
+	}
+	return tick + s.length
 }
 
 // until returns how long after now the run at tick leaves the window, or Never where that lies
 // beyond the last tick there is.
-func (s span) until(tick, now int64) time.Duration {
+func (s *span) until(tick, now int64) time.Duration {
 	if tick > math.MaxInt64-s.length {
 		return tallyring.Never
 	}
@@ -97,47 +125,49 @@ func (s span) until(tick, now int64) time.Duration {
 
 // record counts what has been decided to count at tick, which is in the window that ends at the
 // newest tick, or later. A cost of 0 writes nothing.
-func (s span) record(q *queue, tick int64, count uint64) {
+func (s *span) record(b *book, tick int64, count uint64) {
 	if count == 0 {
 		return
 	}
-	q.drop(max(tick, q.newest) - s.length)
-	if q.size == MaxRuns {
-		q.coarsen(s.cell)
+	b.clear()
+	b.drop(max(tick, b.newest) - s.length)
+	if b.size == MaxRuns {
+		b.coarsen(s.cell)
 	}
-	q.insert(tick, count)
+	b.insert(tick, count)
 }
 
 // add counts at tick without deciding, and tells whether the window that ends at the newest tick
 // still covers it.
-func (s span) add(q *queue, tick int64, count uint64) bool {
-	if tick <= q.newest-s.length {
+func (s *span) add(b *book, tick int64, count uint64) bool {
+	if tick <= b.newest-s.length {
 		return false
 	}
-	s.record(q, tick, count)
+	s.record(b, tick, count)
 	return true
 }
 
 // read returns what counts at now.
-func (s span) read(q *queue, now int64) tallyring.Reading {
-	cut := max(now, q.newest) - s.length
-	high := q.sum(q.after(cut))
+func (s *span) read(b *book, now int64) tallyring.Reading {
+	cut := max(now, b.newest) - s.length
+	high := b.sum(b.after(cut))
 	low := high
-	if q.coarse > cut {
-		// An event up to q.coarse may have happened as much as cell-1 before its run's tick.
-		low = q.sum(q.after(min(q.coarse, cut+s.cell-1)))
+	if b.coarse > cut {
+		// An event up to coarse may have happened as much as cell-1 before its run's tick.
+		low = b.sum(b.after(min(b.coarse, cut+s.cell-1)))
 	}
 	return tallyring.Reading{Low: low, Estimate: float64(high), High: high}
 }
 
 // refund takes back count of the events counted at tick.
-func (s span) refund(q *queue, tick int64, count uint64) {
-	i := q.after(tick - 1)
-	if i == q.size || count == 0 {
+func (s *span) refund(b *book, tick int64, count uint64) {
+	i := b.after(tick - 1)
+	if i == b.size || count == 0 {
 		return
 	}
-	held := q.at(i).tick
-	if held == tick || (held <= q.coarse && held/s.cell == tick/s.cell) {
-		q.takeBack(i, count)
+	held := b.at(i).tick
+	if held == tick || (held <= b.coarse && held/s.cell == tick/s.cell) {
+		b.clear()
+		b.takeBack(i, count)
 	}
 }

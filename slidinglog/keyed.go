@@ -42,21 +42,23 @@ type Keyed struct {
 	logs    *xsync.MapOf[uint64, *entry]
 	horizon atomic.Int64 // nanoseconds; written by whoever holds mu, before the map loses a key
 	held    atomic.Int64 // places taken; written by whoever holds mu
+	full    atomic.Int64 // nanoseconds; no place is free nor will be before; written under mu
 	refused atomic.Uint64
 
-	mu     sync.Mutex // locked before an entry's, never the other way round
-	places []*entry   // nil where free; grows to capacity(keys); the index is a place
-	free   []int      // the free places below len(places)
-	hand   int        // the place that is looked at next
-	reused uint64     // how often a key lost its place
+	mu      sync.Mutex // locked before an entry's, never the other way round
+	places  []*entry   // nil where free; grows to capacity(keys); the index is a place
+	free    []int      // the free places below len(places)
+	hand    int        // the place that is looked at next
+	alive   int        // how many live keys the hand has passed in a row
+	soonest int64      // nanoseconds; the first of those expires no earlier
+	reused  uint64     // how often a key lost its place
 }
 
 // entry is one key and its log. It belongs to its key until it is dead, and is never used again.
 type entry struct {
-	mu    sync.Mutex
-	dead  bool // no longer in the map, or about to leave it
-	key   uint64
-	queue queue
+	book
+	key  uint64
+	dead bool // no longer in the map, or about to leave it
 }
 
 // KeyedStats is the state of a Keyed at one tick, and what happened to it so far.
@@ -89,6 +91,9 @@ func (k *Keyed) Length() time.Duration { return time.Duration(k.length) }
 // would pass but there was no place for its key.
 func (k *Keyed) Allow(key uint64, now tallyring.Tick, cost, limit uint64) (allowed, placed bool) {
 	tick := clamp(now)
+	if e, ok := k.logs.Load(key); ok && e.denies(tick, cost, limit) {
+		return false, true
+	}
 	e := k.lookUp(key)
 	started := e != nil && k.expired(e, tick)
 	if e == nil {
@@ -99,7 +104,7 @@ func (k *Keyed) Allow(key uint64, now tallyring.Tick, cost, limit uint64) (allow
 			return false, false
 		}
 	}
-	allowed = k.allow(&e.queue, tick, cost, limit)
+	allowed = k.allow(&e.book, tick, cost, limit)
 	e.mu.Unlock()
 	if started && allowed && cost > 0 {
 		k.restart(tick)
@@ -117,7 +122,7 @@ func (k *Keyed) Take(
 	started := e != nil && k.expired(e, tick)
 	if e == nil {
 		if cost == 0 || !admits(0, cost, limit) {
-			empty := queue{newest: k.horizon.Load(), coarse: -1}
+			empty := book{queue: newQueue(k.horizon.Load())}
 			return k.take(&empty, tick, cost, limit), true
 		}
 		if e = k.place(key, tick); e == nil {
@@ -127,7 +132,7 @@ func (k *Keyed) Take(
 			}, false
 		}
 	}
-	d = k.take(&e.queue, tick, cost, limit)
+	d = k.take(&e.book, tick, cost, limit)
 	e.mu.Unlock()
 	if started && d.Allowed && cost > 0 {
 		k.restart(tick)
@@ -141,7 +146,7 @@ func (k *Keyed) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 	if e == nil {
 		return tallyring.Reading{}
 	}
-	r := k.read(&e.queue, clamp(now))
+	r := k.read(&e.book, clamp(now))
 	e.mu.Unlock()
 	return r
 }
@@ -160,7 +165,7 @@ func (k *Keyed) Add(key uint64, now tallyring.Tick, count uint64) (counted, plac
 			return false, false
 		}
 	}
-	counted = k.add(&e.queue, tick, count)
+	counted = k.add(&e.book, tick, count)
 	e.mu.Unlock()
 	if started && counted && count > 0 {
 		k.restart(tick)
@@ -171,7 +176,7 @@ func (k *Keyed) Add(key uint64, now tallyring.Tick, count uint64) (counted, plac
 // Refund is Log.Refund for key.
 func (k *Keyed) Refund(key uint64, at tallyring.Tick, count uint64) {
 	if e := k.lookUp(key); e != nil {
-		k.refund(&e.queue, clamp(at), count)
+		k.refund(&e.book, clamp(at), count)
 		e.mu.Unlock()
 	}
 }
@@ -192,8 +197,8 @@ func (k *Keyed) Stats(now tallyring.Tick) KeyedStats {
 		} else {
 			s.Live++
 		}
-		s.Runs += e.queue.size
-		s.Bytes += entryBytes + cap(e.queue.ring)*runBytes
+		s.Runs += e.size
+		s.Bytes += entryBytes + cap(e.ring)*runBytes
 		e.mu.Unlock()
 	}
 	s.Bytes += cap(k.places)*wordBytes + cap(k.free)*wordBytes

@@ -2,7 +2,6 @@ package slidinglog
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/tallyring/tallyring"
@@ -15,9 +14,8 @@ import (
 // The algorithm is the sliding-window log of the literature on rate limiting, with equal ticks
 // merged and running sums kept, so that a decision is one binary search.
 type Log struct {
-	mu sync.Mutex
 	span
-	queue queue // owned by whoever holds mu
+	book
 }
 
 // New returns an empty log of the given length, W, which is more than 0 and at most
@@ -26,7 +24,7 @@ func New(length time.Duration) (*Log, error) {
 	if err := validate(length); err != nil {
 		return nil, err
 	}
-	return &Log{span: newSpan(length), queue: queue{coarse: -1}}, nil
+	return &Log{span: newSpan(length), book: book{queue: newQueue(0)}}, nil
 }
 
 func validate(length time.Duration) error {
@@ -43,9 +41,17 @@ func (l *Log) Length() time.Duration { return time.Duration(l.length) }
 // Allow decides whether an event that weighs cost passes the limit at tick now, and counts it if
 // so. A denied event changes nothing. A late tick is decided and counted at the newest. Cost 0 is a
 // peek: it is never counted, and passes if what counts is within a limit above 0.
+//
+// A denial takes no lock where the same was found before: nothing was counted or taken back since
+// another denial, and nothing has left the window. So events beyond a full limit run in parallel,
+// and only one of them takes the lock each time that something leaves.
 func (l *Log) Allow(now tallyring.Tick, cost, limit uint64) bool {
+	tick := clamp(now)
+	if l.denies(tick, cost, limit) {
+		return false
+	}
 	l.mu.Lock()
-	allowed := l.allow(&l.queue, clamp(now), cost, limit)
+	allowed := l.allow(&l.book, tick, cost, limit)
 	l.mu.Unlock()
 	return allowed
 }
@@ -54,7 +60,7 @@ func (l *Log) Allow(now tallyring.Tick, cost, limit uint64) bool {
 // now, also where now is late; they are tallyring.Never where the time lies beyond the last tick.
 func (l *Log) Take(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
 	l.mu.Lock()
-	d := l.take(&l.queue, clamp(now), cost, limit)
+	d := l.take(&l.book, clamp(now), cost, limit)
 	l.mu.Unlock()
 	return d
 }
@@ -64,7 +70,7 @@ func (l *Log) Take(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
 // them and decisions go by High, which Estimate equals.
 func (l *Log) Read(now tallyring.Tick) tallyring.Reading {
 	l.mu.Lock()
-	r := l.read(&l.queue, clamp(now))
+	r := l.read(&l.book, clamp(now))
 	l.mu.Unlock()
 	return r
 }
@@ -74,7 +80,7 @@ func (l *Log) Read(now tallyring.Tick) tallyring.Reading {
 // Counting 0 events writes nothing.
 func (l *Log) Add(now tallyring.Tick, count uint64) bool {
 	l.mu.Lock()
-	counted := l.add(&l.queue, clamp(now), count)
+	counted := l.add(&l.book, clamp(now), count)
 	l.mu.Unlock()
 	return counted
 }
@@ -83,6 +89,6 @@ func (l *Log) Add(now tallyring.Tick, count uint64) bool {
 // Decision.At of what is refunded. It is a no-op where none are held, and on a saturated count.
 func (l *Log) Refund(at tallyring.Tick, count uint64) {
 	l.mu.Lock()
-	l.refund(&l.queue, clamp(at), count)
+	l.refund(&l.book, clamp(at), count)
 	l.mu.Unlock()
 }

@@ -24,7 +24,7 @@ func TestCoarsenedLogErrsTowardDenying(t *testing.T) {
 	coarsenings, coarse, apart := 0, int64(-1), 0
 	for now := 2 * length; now < 5*length; now += 1 + random.IntN(4) {
 		at := now
-		if random.IntN(16) == 0 {
+		if random.IntN(128) == 0 {
 			at = int(log.queue.newest) - random.IntN(length)
 		}
 		require.True(t, log.Add(tallyring.Tick(at), 1))

@@ -1,12 +1,14 @@
 package slidinglog
 
+import "math"
+
 // stepsPerStart is how many places the hand passes for each key that starts to count.
 const stepsPerStart = 8
 
 // What Stats takes a run, an entry and a word to weigh, asserted in the tests.
 const (
 	runBytes   = 16
-	entryBytes = 96
+	entryBytes = 128
 	wordBytes  = 8
 )
 
@@ -37,6 +39,11 @@ func (k *Keyed) lookUp(key uint64) *entry {
 // place returns the entry of key, locked, for a caller that will count in it. It makes one if there
 // is none, and returns nil if there is no place for it.
 func (k *Keyed) place(key uint64, now int64) *entry {
+	if now < k.full.Load() {
+		// All places are taken by keys that are live at now: a flood of new keys ends here.
+		k.refused.Add(1)
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if int(k.held.Load()) >= k.keys {
@@ -48,23 +55,36 @@ func (k *Keyed) place(key uint64, now int64) *entry {
 		e.mu.Lock()
 		return e
 	}
-	place := len(k.places)
-	switch last := len(k.free) - 1; {
-	case last >= 0:
-		place = k.free[last]
-		k.free = k.free[:last]
-	case place < capacity(k.keys):
-		k.places = append(k.places, nil)
-	default:
+	place, ok := k.freePlace()
+	if !ok {
 		k.refused.Add(1)
 		return nil
 	}
-	e := &entry{key: key, queue: queue{newest: k.horizon.Load(), coarse: -1}}
+	e := &entry{key: key, book: book{queue: newQueue(k.horizon.Load())}}
 	e.mu.Lock() // no one else has seen it yet, and who sees it waits until something is counted
 	k.places[place] = e
+	k.alive = 0
 	k.held.Add(1)
 	k.logs.Store(key, e)
 	return e
+}
+
+// freePlace takes a free place, if there is one. Where there is none, and the hand has seen every
+// key alive, it notes until when that will be so. The caller holds mu.
+func (k *Keyed) freePlace() (place int, ok bool) {
+	if last := len(k.free) - 1; last >= 0 {
+		place = k.free[last]
+		k.free = k.free[:last]
+		return place, true
+	}
+	if place = len(k.places); place < capacity(k.keys) {
+		k.places = append(k.places, nil)
+		return place, true
+	}
+	if k.alive >= len(k.places) {
+		k.full.Store(k.soonest)
+	}
+	return 0, false
 }
 
 // restart does for an old key that counts again after a whole idle window what place does for a new
@@ -86,11 +106,13 @@ func (k *Keyed) turn(now int64) {
 			k.hand = 0
 		}
 		if e := k.places[k.hand]; e != nil && k.retire(e, now) {
+			k.logs.Delete(e.key)
 			k.places[k.hand] = nil
 			k.free = append(k.free, k.hand)
 			k.held.Add(-1)
+			k.full.Store(0)
+			k.alive = 0
 			k.reused++
-			k.logs.Delete(e.key)
 		}
 		k.hand++
 	}
@@ -103,15 +125,21 @@ func (k *Keyed) retire(e *entry, now int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !k.expired(e, now) {
+		if k.alive == 0 {
+			k.soonest = math.MaxInt64
+		}
+		k.alive++
+		k.soonest = min(k.soonest, k.leaves(e.newest))
 		return false
 	}
+	e.clear()
 	e.dead = true
 	// A key that starts later finds the entry dead or gone, and reads the horizon after that.
-	k.horizon.Store(max(k.horizon.Load(), e.queue.newest+k.length))
+	k.horizon.Store(max(k.horizon.Load(), e.newest+k.length))
 	return true
 }
 
 // expired tells whether nothing counts in the entry at now, nor would at any later tick. It is a
 // signed comparison: a key whose newest tick is later than now is live. The caller holds the
 // entry's lock.
-func (k *Keyed) expired(e *entry, now int64) bool { return e.queue.newest <= now-k.length }
+func (k *Keyed) expired(e *entry, now int64) bool { return e.newest <= now-k.length }

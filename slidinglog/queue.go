@@ -38,6 +38,9 @@ type queue struct {
 	coarse int64  // runs up to this tick may hold events up to a cell older; -1 if none do
 }
 
+// newQueue returns an empty queue whose newest tick is the one given.
+func newQueue(newest int64) queue { return queue{newest: newest, coarse: -1} }
+
 // at returns run i, 0 <= i < size.
 func (q *queue) at(i int) *run { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
@@ -76,7 +79,7 @@ func (q *queue) sum(i int) uint64 {
 // insert counts count > 0 events at tick. The caller has dropped what the window no longer covers.
 func (q *queue) insert(tick int64, count uint64) {
 	i := q.size
-	if q.size > 0 && tick <= q.newest {
+	if i > 0 && q.at(i-1).tick >= tick {
 		i = q.after(tick - 1)
 	}
 	if i == q.size || q.at(i).tick != tick {
