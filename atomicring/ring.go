@@ -1,0 +1,218 @@
+package atomicring
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tallyring/tallyring"
+)
+
+// Ring counts the events of one window, and decides on them. All methods may be called from any
+// number of goroutines; none of them blocks, and none allocates. A Ring must not be copied.
+//
+// Prefer it where one limit stands for a whole service and its line is not the bottleneck; package
+// pertcore spreads one limit over processors, and package table holds one ring per key.
+type Ring struct {
+	word   *atomic.Uint64  // the ring, where it is packed; nil otherwise
+	words  []atomic.Uint64 // the ring, head first, on lines of its own
+	packed Packed
+	tagged Tagged
+}
+
+// New returns an empty ring for w in the form that suits it without knowledge of the limit: packed
+// where a count holds 12 bits or more. It fails if w is not valid, or so narrow that no form has 8
+// bits for a count beside indexes that last ten years.
+func New(w tallyring.Window) (*Ring, error) {
+	return newRing(w, 1<<easyCountBits-2)
+}
+
+// NewFor is New for a ring that must hold limits up to limit exactly. It also fails if no form does.
+func NewFor(w tallyring.Window, limit uint64) (*Ring, error) {
+	if limit == tallyring.Unlimited {
+		return New(w)
+	}
+	r, err := newRing(w, limit)
+	if err != nil {
+		return nil, err
+	}
+	if limit > r.MaxLimit() {
+		return nil, fmt.Errorf("atomicring: limit %d is above %d, the most that a window of "+
+			"width %v can hold: want a lower limit or a larger width", limit, r.MaxLimit(), w.Width)
+	}
+	return r, nil
+}
+
+// newRing takes the packed form where it holds limit, and else the tagged form.
+func newRing(w tallyring.Window, limit uint64) (*Ring, error) {
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	words := tallyring.Words(tallyring.NewLines(linesFor(w.Slots)))
+	if w.Slots <= 2 {
+		packed, err := NewPacked(w, 0)
+		if err == nil && packed.MaxLimit() >= limit {
+			return &Ring{word: &words[0], words: words[:1:1], packed: packed}, nil
+		}
+	}
+	tagged, err := NewTagged(w, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Ring{words: words[:w.Slots:w.Slots], tagged: tagged}, nil
+}
+
+// linesFor returns how many lines keep a ring apart from what others write: its own, and one more,
+// since lines are fetched in pairs.
+func linesFor(slots int) int {
+	own := (slots + tallyring.LineWords - 1) / tallyring.LineWords
+	return own + tallyring.PadBytes/tallyring.LineBytes - 1
+}
+
+// MaxLimit returns the largest limit that the ring can hold. A larger finite limit decides as this
+// one.
+func (r *Ring) MaxLimit() uint64 {
+	if r.word != nil {
+		return r.packed.MaxLimit()
+	}
+	return r.tagged.MaxLimit()
+}
+
+// Bytes returns the memory of the counters, padding included.
+func (r *Ring) Bytes() int { return linesFor(len(r.words)) * tallyring.LineBytes }
+
+// Allow counts an event of the given cost if the limit admits it at now, and reports whether it did.
+// Cost 0 asks without counting; limit 0 denies everything; [tallyring.Unlimited] admits everything
+// and counts. A denial is loads only.
+func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
+	if r.word == nil {
+		return r.allowTagged(now, cost, limit)
+	}
+	word, p := r.word.Load(), &r.packed
+	counts := p.Counts(word, now)
+	if !p.Plain(counts, cost, limit) {
+		return r.allowSlow(now, cost, limit)
+	}
+	full, high := p.Sums(counts, cost)
+	if full > limit {
+		return false
+	}
+	if high <= limit && r.word.CompareAndSwap(word, word+cost) {
+		return true
+	}
+	return r.allowSlow(now, cost, limit)
+}
+
+// allowSlow is Allow for a packed ring where a glance does not tell. An attempt is repeated only when
+// another event was counted in between, so someone made progress.
+func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
+	for {
+		word := r.word.Load()
+		next, ok := r.packed.Next(word, now, cost, limit)
+		if next == word || r.word.CompareAndSwap(word, next) {
+			return ok
+		}
+	}
+}
+
+// allowTagged is Allow for a ring of several words.
+func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
+	g, words := &r.tagged, r.words
+	head, base := words[0].Load(), g.base(now)
+	count := (head ^ base) & g.keep
+	if !g.plain(count, cost, limit) {
+		return r.allowTaggedSlow(now, cost, limit)
+	}
+	high := count + cost
+	if high > limit {
+		return false
+	}
+	high += g.older(words[1:], base-1)
+	if high <= limit && words[0].CompareAndSwap(head, head+cost) {
+		return true
+	}
+	return r.allowTaggedSlow(now, cost, limit)
+}
+
+// allowTaggedSlow repeats an attempt only when another goroutine has counted something, or a rotation
+// has gone a step further.
+func (r *Ring) allowTaggedSlow(now tallyring.Tick, cost, limit uint64) bool {
+	for {
+		verdict := r.tagged.Try(r.words, r.words[0].Load(), now, cost, limit)
+		if verdict != Again {
+			return verdict == Admitted
+		}
+	}
+}
+
+// Take is Allow with the whole answer.
+func (r *Ring) Take(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
+	for {
+		head := r.words[0].Load()
+		if r.word == nil {
+			d, verdict := r.tagged.TryTake(r.words, head, now, cost, limit)
+			if verdict != Again {
+				return d
+			}
+			continue
+		}
+		next, d := r.packed.Take(head, now, cost, limit)
+		if next == head || r.word.CompareAndSwap(head, next) {
+			return d
+		}
+	}
+}
+
+// Add counts events without deciding. They go into the bucket of now, late or not; if that has left
+// the ring they are dropped, and Add returns false.
+func (r *Ring) Add(now tallyring.Tick, count uint64) bool {
+	for {
+		head := r.words[0].Load()
+		if r.word == nil {
+			verdict := r.tagged.TryAdd(r.words, head, now, count)
+			if verdict != Again {
+				return verdict == Admitted
+			}
+			continue
+		}
+		next, ok := r.packed.Add(head, now, count)
+		if next == head || r.word.CompareAndSwap(head, next) {
+			return ok
+		}
+	}
+}
+
+// Read returns what the window holds at now, with its error.
+func (r *Ring) Read(now tallyring.Tick) tallyring.Reading {
+	for {
+		head := r.words[0].Load()
+		if r.word != nil {
+			return r.packed.Read(head, now)
+		}
+		reading, verdict := r.tagged.TryRead(r.words, head, now)
+		if verdict != Again {
+			return reading
+		}
+	}
+}
+
+// Estimate returns the weighted count of the window at now.
+func (r *Ring) Estimate(now tallyring.Tick) float64 { return r.Read(now).Estimate }
+
+// Refund takes back count events that were counted at the tick at, which is Decision.At of the event.
+// It never takes more than the bucket holds, and does nothing once the bucket has left the ring or is
+// saturated.
+func (r *Ring) Refund(at tallyring.Tick, count uint64) {
+	for {
+		head := r.words[0].Load()
+		if r.word == nil {
+			if r.tagged.TryRefund(r.words, head, at, count) != Again {
+				return
+			}
+			continue
+		}
+		next := r.packed.Refund(head, at, count)
+		if next == head || r.word.CompareAndSwap(head, next) {
+			return
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package atomicring
+
+import "sync/atomic"
+
+// slot returns the word in which bucket index lies once it is older than the newest.
+func (g *Tagged) slot(words []atomic.Uint64, index uint64) *atomic.Uint64 {
+	return &words[1+index%(g.slots-1)]
+}
+
+// rotate moves the head, whose bucket is from, on to the bucket to, or does what part of that is
+// left to do. A head that counts nothing has nothing to carry, nor has a window of one slot.
+func (g *Tagged) rotate(words []atomic.Uint64, head, from, to uint64) {
+	if g.slots > 1 && head&g.maxCount != 0 {
+		if head&g.sealed == 0 {
+			if !words[0].CompareAndSwap(head, head|g.sealed) {
+				return
+			}
+			head |= g.sealed
+		}
+		g.carry(g.slot(words, from), from, head&g.maxCount)
+	}
+	words[0].CompareAndSwap(head, g.stored(to)<<g.indexShift)
+}
+
+// carry copies the sealed count of bucket from into slot, over an older tag only. It ends because
+// each failure means that a late add or a refund has changed the slot, or that the copy is there.
+func (g *Tagged) carry(slot *atomic.Uint64, from, count uint64) {
+	for {
+		held := slot.Load()
+		if held != 0 && g.age(held, from) <= 0 {
+			return
+		}
+		if slot.CompareAndSwap(held, from<<g.indexShift|count) {
+			return
+		}
+	}
+}
+
+// age returns how many buckets index lies after the one that the slot's word holds.
+func (g *Tagged) age(word, index uint64) int64 {
+	return int64(index<<g.indexShift-word>>g.indexShift<<g.indexShift) >> g.indexShift
+}
