@@ -12,37 +12,42 @@ import (
 )
 
 // Goal: a log past MaxRuns stays bounded, errs by at most one cell and toward denying, and says so.
-// Method: three windows' worth of distinct random ticks, some late; readings against the model's
+// Method: three windows of distinct random ticks, some late; readings against the model's
 // sums over (t-W, t] and over (t-W-cell, t].
 func TestCoarsenedLogErrsTowardDenying(t *testing.T) {
-	const length = 10 * MaxRuns
+	const length = 4 * MaxRuns
 	log := mustLog(t, length)
 	cell := int(log.cell)
-	require.Equal(t, 20, cell)
+	require.Equal(t, 8, cell)
 	random := rand.New(rand.NewPCG(5, 6))
 	counts := make([]uint64, 6*length)
 	coarsenings, coarse, apart := 0, int64(-1), 0
-	for now := 2 * length; now < 5*length; now += 1 + random.IntN(4) {
+	for now := 2 * length; now < 5*length; now += 1 + random.IntN(2) {
 		at := now
 		if random.IntN(128) == 0 {
-			at = int(log.queue.newest) - random.IntN(length)
+			at = int(log.newest) - random.IntN(length)
 		}
-		require.True(t, log.Add(tallyring.Tick(at), 1))
+		if !log.Add(tallyring.Tick(at), 1) {
+			t.Fatal(at, "is in the window")
+		}
 		counts[at]++
-		require.LessOrEqual(t, len(log.queue.ring), MaxRuns)
+		if len(log.ring) > MaxRuns {
+			t.Fatal(len(log.ring), "runs")
+		}
 		if log.queue.coarse != coarse {
 			coarse = log.queue.coarse
 			coarsenings++
 			require.LessOrEqual(t, log.queue.size, MaxRuns/2+2)
 		}
-		if random.IntN(4000) == 0 {
+		if random.IntN(8000) == 0 {
 			r := log.Read(tallyring.Tick(now))
 			want := sumOf(counts[now-length+1 : now+1])
 			require.LessOrEqual(t, r.Low, want)
 			require.LessOrEqual(t, want, r.High)
-			require.LessOrEqual(t, r.High, sumOf(counts[now-length-cell+1:now+1]))
+			slack := sumOf(counts[now-length-cell+1 : now-length+1])
+			require.LessOrEqual(t, r.High, want+slack)
 			require.Equal(t, float64(r.High), r.Estimate)
-			require.Equal(t, r.High < 300_000, log.Allow(tallyring.Tick(now), 0, 300_000))
+			require.Equal(t, r.High < 170_000, log.Allow(tallyring.Tick(now), 0, 170_000))
 			if r.Low < r.High {
 				apart++
 			}
@@ -138,6 +143,8 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 func TestSizesAreAsStated(t *testing.T) {
 	assert.Equal(t, runBytes, int(reflect.TypeFor[run]().Size()))
 	if word := reflect.TypeFor[*entry]().Size(); word == wordBytes {
-		assert.Equal(t, entryBytes, int(reflect.TypeFor[entry]().Size()))
+		size := int(reflect.TypeFor[entry]().Size())
+		assert.LessOrEqual(t, size, entryBytes)
+		assert.Greater(t, size, entryBytes-16, "the next smaller size class would do")
 	}
 }

@@ -5,7 +5,8 @@ import "math"
 // stepsPerStart is how many places the hand passes for each key that starts to count.
 const stepsPerStart = 8
 
-// What Stats takes a run, an entry and a word to weigh, asserted in the tests.
+// What Stats takes a run, an entry (as the allocator rounds it) and a word to weigh on a 64-bit
+// machine, asserted in the tests.
 const (
 	runBytes   = 16
 	entryBytes = 128
