@@ -2,6 +2,7 @@ package slidinglog
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,6 +127,40 @@ func TestSumsSurviveContention(t *testing.T) {
 	got := log.Read(200)
 	require.Equal(t, uint64(want.Load()), got.High)
 	require.Greater(t, got.High, uint64(limit)-2, "the limit was never reached")
+}
+
+// Goal: a reader never mixes two hints.
+// Method: a writer goes to and fro between two states with a hint each, of which neither denies a
+// peek at 105: {counts 1 until 110} and {counts 5 until 102}. Mixed, {5 until 110}, would.
+func TestHintsAreNotMixed(t *testing.T) {
+	const limit = 4
+	log := mustLog(t, 10)
+	log.Add(100, 1)
+	var stop atomic.Bool
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for !stop.Load() {
+			log.Allow(100, limit, limit)
+			log.Add(92, 4)
+			log.Allow(100, 1, limit)
+			log.Refund(92, 4)
+			runtime.Gosched()
+		}
+	})
+	// This ends because the writer goes on until it is told to stop.
+	for changes, last := 0, uint64(0); changes < 50_000; {
+		if v := log.version.Load(); v != last {
+			changes, last = changes+1, v
+		} else {
+			runtime.Gosched()
+		}
+		if !log.Allow(105, 0, limit) {
+			t.Error("denied by a mixed hint")
+			break
+		}
+	}
+	stop.Store(true)
+	wait.Wait()
 }
 
 // Goal: a live key is never given up to the hand, and no key gains by losing its place.

@@ -92,6 +92,45 @@ func TestLiveKeysAlwaysFit(t *testing.T) {
 	}
 }
 
+// Goal: the promise holds against one who knows where the hand is.
+// Method: before each new key, wake expired keys until the hand has only live ones before it; all
+// of them are idle again one window later.
+func TestLiveKeysFitAgainstAnAdversary(t *testing.T) {
+	const length, keys = 10, 30
+	keyed := mustKeyed(t, length, keys)
+	blocked, woken := 0, 0
+	for round := range 2000 {
+		now := tallyring.Tick(length * (round + 1))
+		live := 0
+		for live < keys-1 {
+			key, found := expiredBeforeHand(keyed, now)
+			if !found {
+				blocked++
+				break
+			}
+			_, placed := keyed.Allow(key, now, 1, 1)
+			require.True(t, placed)
+			live++
+		}
+		woken += live
+		_, placed := keyed.Allow(uint64(round), now, 1, 1)
+		require.True(t, placed, "round %d: %d keys are live", round, live)
+	}
+	require.Greater(t, blocked, 500, "the hand never had live keys alone before it")
+	require.Greater(t, woken, 1000)
+}
+
+// expiredBeforeHand returns a key that the next turn of the hand would free.
+func expiredBeforeHand(k *Keyed, now tallyring.Tick) (key uint64, found bool) {
+	for i := range min(stepsPerStart, len(k.places)) {
+		e := k.places[(k.hand+i)%len(k.places)]
+		if e != nil && k.expired(e, int64(now)) {
+			return e.key, true
+		}
+	}
+	return 0, false
+}
+
 // Goal: a flood of new keys gives none of those over their limit a fresh budget, and is refused
 // without a lock once nothing can be free; when the live keys expire, new ones fit again.
 // Method: the trap: 10,000 keys, A denied, a flood, A again.
@@ -131,6 +170,8 @@ func TestKeyFloodEvictsNoLiveKey(t *testing.T) {
 	allowed, placed = keyed.Allow(1<<40, 100_000+length, 1, 3)
 	require.True(t, allowed && placed, "all others have expired")
 	require.Equal(t, uint64(stepsPerStart), keyed.Stats(0).Reused)
+	_, placed = keyed.Allow(1<<41, 60_000, 1, 3)
+	require.True(t, placed, "there are free places for a tick that lags, too")
 }
 
 // Goal: the hand keeps a key whose newest tick is later than the tick it was told.
@@ -165,6 +206,48 @@ func TestLateKeyStartsAtTheHorizon(t *testing.T) {
 	counted, placed := keyed.Add(1, 110, 1)
 	require.True(t, placed)
 	require.False(t, counted, "(110, 120] does not cover 110")
+}
+
+// Goal: a full store notes no later tick for its first free place than there is.
+// Method: the last key that fits is placed at a tick far behind the others, after the hand has seen
+// them; it is the first to expire, and its place must be found within one turn of the hand. Many
+// sizes, so that the hand stands everywhere.
+func TestFullStoreSeesTheLastKeyPlaced(t *testing.T) {
+	const length = 1000
+	for keys := stepsPerStart + 1; keys < 60; keys++ {
+		keyed := mustKeyed(t, length, keys)
+		places := capacity(keys)
+		for key := range places - 1 {
+			keyed.Allow(uint64(key), 1000, 1, 1)
+		}
+		keyed.Allow(uint64(places-1), 500, 1, 1)
+		_, placed := keyed.Allow(100, 1001, 1, 1)
+		require.False(t, placed)
+		for range places/stepsPerStart + 1 {
+			_, placed = keyed.Allow(100, 1500, 1, 1)
+		}
+		require.True(t, placed, "%d keys", keys)
+	}
+}
+
+// Goal: an entry that lost its key neither counts nor denies, for who still holds it.
+// Method: retire one by hand, as between the two steps of a turn; then let a turn retire another.
+func TestDeadEntryIsNobodys(t *testing.T) {
+	keyed := mustKeyed(t, 10, 1)
+	keyed.Allow(1, 100, 1, 1)
+	keyed.Allow(1, 101, 1, 1)
+	e, _ := keyed.logs.Load(1)
+	require.True(t, e.denies(105, 1, 1))
+	keyed.Allow(2, 110, 1, 1)
+	require.True(t, e.dead)
+	require.False(t, e.denies(105, 1, 1))
+
+	e, _ = keyed.logs.Load(2)
+	require.NotNil(t, keyed.lookUp(2))
+	e.mu.Unlock()
+	require.True(t, keyed.retire(e, 120))
+	require.Nil(t, keyed.lookUp(2))
+	require.Zero(t, keyed.Read(2, 110))
 }
 
 // Goal: denials, peeks, readings and refunds create no key.

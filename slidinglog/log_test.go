@@ -194,7 +194,15 @@ func TestCountsSaturate(t *testing.T) {
 	require.Equal(t, uint64(math.MaxUint64), log.Read(14).High)
 	require.Equal(t, uint64(9), log.Read(15).High, "the saturated tick left, the other is exact")
 	require.True(t, log.Allow(15, 1, 10))
-	require.Zero(t, log.queue.carry)
+	require.Zero(t, log.carry)
+
+	log = mustLog(t, 10)
+	log.Add(5, math.MaxUint64-1)
+	log.Add(6, 10)
+	require.Equal(t, uint64(1), log.carry)
+	log.Refund(6, 9)
+	require.Equal(t, uint64(math.MaxUint64), log.Read(6).High)
+	require.Zero(t, log.carry)
 }
 
 // Goal: a refund goes to the tick that it names, never below 0, and does nothing once that left.

@@ -66,6 +66,16 @@ func sumOf(counts []uint64) (sum uint64) {
 	return sum
 }
 
+// Goal: a coarsened window of any length fits half of MaxRuns.
+// Method: the number of cells that a window can overlap, for lengths that divide and do not.
+func TestCellsAreLongEnough(t *testing.T) {
+	const m = MaxRuns
+	for _, w := range []int64{m + 1, 3*m/2 + 1, 2*m - 1, 2 * m, 7*m + 13, int64(tallyring.MaxLength)} {
+		overlapped := (w-2)/cellNanos(w) + 2
+		require.LessOrEqual(t, overlapped, int64(m/2+2), "length %d", w)
+	}
+}
+
 // Goal: a coarsened log keeps saturated counts saturated, its sum right, and refunds in reach.
 // Method: coarsen a small queue by hand.
 func TestCoarsenKeepsSums(t *testing.T) {

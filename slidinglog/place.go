@@ -13,13 +13,13 @@ const (
 	wordBytes  = 8
 )
 
-// capacity returns the number of places for keys live keys: the C that satisfies
-// keys + 2*(C/stepsPerStart + 1) <= C, see Keyed, or keys where one start looks at all places.
+// capacity returns the number of places for keys live keys: a C that satisfies
+// keys + 2*ceil(C/stepsPerStart) <= C, see Keyed, or keys where one start looks at all places.
 func capacity(keys int) int {
 	if keys <= stepsPerStart {
 		return keys
 	}
-	return (keys+2)*stepsPerStart/(stepsPerStart-2) + 1
+	return keys + 2 + (keys+2)/((stepsPerStart-2)/2) + 1
 }
 
 // lookUp returns the entry of key, locked, or nil if there is none.
@@ -62,7 +62,7 @@ func (k *Keyed) place(key uint64, now int64) *entry {
 		return nil
 	}
 	e := &entry{key: key, book: book{queue: newQueue(k.horizon.Load())}}
-	e.mu.Lock() // no one else has seen it yet, and who sees it waits until something is counted
+	e.mu.Lock() // before mu is given up, so that the hand does not find it with nothing counted
 	k.places[place] = e
 	k.alive = 0
 	k.held.Add(1)
