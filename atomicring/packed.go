@@ -23,7 +23,7 @@ type Packed struct {
 	buckets
 	limit        uint64 // maxLimit, on the hot line
 	newer        uint64 // 1 << indexShift: no counts reach this far
-	keep         uint64 // every bit but those of the mark
+	keep         uint64 // every bit but the mark: a marked word is in no bucket
 	previousMask uint64 // 0 where there is one slot
 	indexShift   uint8
 	countBits    uint8
@@ -81,7 +81,7 @@ func (p *Packed) Expired(word uint64, now tallyring.Tick) bool {
 // Plain is false. Counts, Plain and Sums make the shortest decision, in parts that inline.
 func (p *Packed) Counts(word uint64, now tallyring.Tick) uint64 {
 	high, _ := bits.Mul64(p.reciprocal, uint64(max(now, 0)))
-	return (word ^ high>>(p.shift&63)<<(p.indexShift&63)) & p.keep
+	return word ^ high>>(p.shift&63)<<(p.indexShift&63)&p.keep
 }
 
 // Plain tells whether Sums decides: the word is in its newest bucket, the layout holds the limit, and

@@ -118,7 +118,7 @@ func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
 func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
 	g, words := &r.tagged, r.words
 	head, base := words[0].Load(), g.base(now)
-	count := (head ^ base) & g.keep
+	count := head ^ base
 	if !g.plain(count, cost, limit) {
 		return r.allowTaggedSlow(now, cost, limit)
 	}

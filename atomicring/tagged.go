@@ -40,7 +40,7 @@ type Tagged struct {
 	limit      uint64 // maxLimit, on the hot line
 	sealed     uint64 // 1 << countBits: the mark, which no count reaches
 	span       uint64 // (n-1) << indexShift
-	keep       uint64 // every bit but those of the caller's mark
+	keep       uint64 // every bit but the mark: a marked head is in no bucket
 	indexShift uint8
 }
 
@@ -94,7 +94,7 @@ func (g *Tagged) Try(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) Verdict {
 	base := g.base(now)
-	high := (head^base)&g.keep + cost
+	high := (head ^ base&g.keep) + cost
 	if !g.plain(high-cost, cost, limit) {
 		_, verdict := g.trySlow(words, head, now, cost, limit)
 		return verdict

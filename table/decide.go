@@ -1,0 +1,232 @@
+package table
+
+import (
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/atomicring"
+)
+
+// Allow counts an event of the given cost on key if the limit admits it at now, and reports whether it
+// did. Cost 0 asks without counting or creating the key; limit 0 denies everything;
+// [tallyring.Unlimited] admits everything and counts. A denial is loads only. A key that finds no cell
+// follows the policy.
+func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
+	key, home := t.home(key)
+	if t.groupCells == 1 {
+		return t.allowTagged(key, home, now, cost, limit)
+	}
+	group := (*[packedPerGroup]tallyring.Pair)(t.pairs[home*packedPerGroup:])
+	pair, p := match(group, key), &t.packed
+	state := pair.State.Load()
+	counts := p.Counts(state, now)
+	if pair.Key.Load() != key || !p.Plain(counts, cost, limit) {
+		return t.allowSlow(key, home, now, cost, limit)
+	}
+	full, high := p.Sums(counts, cost)
+	if full > limit && pair.State.Load() == state {
+		return false
+	}
+	if high <= limit && pair.State.CompareAndSwap(state, state+cost) {
+		return true
+	}
+	return t.allowSlow(key, home, now, cost, limit)
+}
+
+// match returns the cell of the group that holds key, or the first one. It compares all four before it
+// depends on any.
+func match(group *[packedPerGroup]tallyring.Pair, key uint64) *tallyring.Pair {
+	at := 0
+	if group[1].Key.Load() == key {
+		at = 1
+	}
+	if group[2].Key.Load() == key {
+		at = 2
+	}
+	if group[3].Key.Load() == key {
+		at = 3
+	}
+	return &group[at]
+}
+
+// allowTagged is Allow for a cell of one line or more, which is a group by itself.
+func (t *Table) allowTagged(key, home uint64, now tallyring.Tick, cost, limit uint64) bool {
+	pair := t.pair(home)
+	head := pair.State.Load()
+	if pair.Key.Load() != key || pending(head) {
+		return t.allowSlow(key, home, now, cost, limit)
+	}
+	switch t.tagged.Try(t.ring(home), head, now, cost, limit) {
+	case atomicring.Admitted:
+		return true
+	case atomicring.Denied:
+		if pair.State.Load() == head {
+			return false
+		}
+	}
+	return t.allowSlow(key, home, now, cost, limit)
+}
+
+// allowSlow is Allow wherever the key may be, or come to be. An attempt is repeated only when another
+// goroutine has changed the key's cell, or a rotation or an insertion has gone a step further.
+func (t *Table) allowSlow(key, home uint64, now tallyring.Tick, cost, limit uint64) bool {
+	limit = t.clamped(limit)
+	if cost > limit || limit == 0 {
+		return false
+	}
+	for {
+		cell, state, ok := t.find(key, home)
+		switch {
+		case ok:
+			if allowed, done := t.tryAllow(cell, state, now, cost, limit); done {
+				return allowed
+			}
+		case cost == 0:
+			return true
+		case !t.insert(key, home, now):
+			return t.allowFull(now, cost, limit)
+		}
+	}
+}
+
+// clamped returns the limit that decides.
+func (t *Table) clamped(limit uint64) uint64 {
+	if limit == tallyring.Unlimited {
+		return limit
+	}
+	return min(limit, t.MaxLimit())
+}
+
+// tryAllow decides on a cell that held the key when it held state. It is done unless the cell has
+// changed since; a swap that succeeds proves that it has not.
+func (t *Table) tryAllow(
+	cell, state uint64, now tallyring.Tick, cost, limit uint64,
+) (allowed, done bool) {
+	word := &t.pair(cell).State
+	if t.groupCells == 1 {
+		verdict := t.tagged.Try(t.ring(cell), state, now, cost, limit)
+		counted := verdict == atomicring.Admitted && cost > 0
+		return verdict == atomicring.Admitted,
+			counted || verdict != atomicring.Again && word.Load() == state
+	}
+	next, allowed := t.packed.Next(state, now, cost, limit)
+	if next == state {
+		return allowed, word.Load() == state
+	}
+	return allowed, word.CompareAndSwap(state, next)
+}
+
+// allowFull is Allow for a key that found no cell.
+func (t *Table) allowFull(now tallyring.Tick, cost, limit uint64) bool {
+	if t.policy == Overflow {
+		return t.overflow.Allow(now, cost, limit)
+	}
+	return t.policy == Allow
+}
+
+// Take is Allow with the whole answer.
+func (t *Table) Take(key uint64, now tallyring.Tick, cost, limit uint64) tallyring.Decision {
+	key, home := t.home(key)
+	limit = t.clamped(limit)
+	for {
+		cell, state, ok := t.find(key, home)
+		switch {
+		case ok:
+			if d, done := t.tryTake(cell, state, now, cost, limit); done {
+				return d
+			}
+		case cost == 0 || cost > limit || limit == 0:
+			return t.takeNothing(now, cost, limit)
+		case !t.insert(key, home, now):
+			return t.takeFull(now, cost, limit)
+		}
+	}
+}
+
+// tryTake is tryAllow with the whole answer.
+func (t *Table) tryTake(
+	cell, state uint64, now tallyring.Tick, cost, limit uint64,
+) (d tallyring.Decision, done bool) {
+	word := &t.pair(cell).State
+	if t.groupCells == 1 {
+		d, verdict := t.tagged.TryTake(t.ring(cell), state, now, cost, limit)
+		counted := verdict == atomicring.Admitted && cost > 0
+		return d, counted || verdict != atomicring.Again && word.Load() == state
+	}
+	next, d := t.packed.Take(state, now, cost, limit)
+	if next == state {
+		return d, word.Load() == state
+	}
+	return d, word.CompareAndSwap(state, next)
+}
+
+// takeNothing is Take for a key that counts nothing and that the event does not create.
+func (t *Table) takeNothing(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
+	d := tallyring.Decision{
+		Allowed:   cost <= limit && limit > 0,
+		Limit:     limit,
+		Remaining: limit,
+		At:        max(now, 0),
+	}
+	if !d.Allowed {
+		d.RetryAfter = tallyring.Never
+	}
+	return d
+}
+
+// takeFull is Take for a key that found no cell.
+func (t *Table) takeFull(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
+	switch t.policy {
+	case Overflow:
+		return t.overflow.Take(now, cost, limit)
+	case Allow:
+		return t.takeNothing(now, cost, limit)
+	}
+	return tallyring.Decision{Limit: limit, At: max(now, 0), RetryAfter: t.window.Length()}
+}
+
+// Read returns what key counts at now, with its error. A key without a cell counts nothing.
+func (t *Table) Read(key uint64, now tallyring.Tick) tallyring.Reading {
+	key, home := t.home(key)
+	for {
+		cell, state, ok := t.find(key, home)
+		if !ok {
+			return tallyring.Reading{}
+		}
+		var reading tallyring.Reading
+		verdict := atomicring.Admitted
+		if t.groupCells == 1 {
+			reading, verdict = t.tagged.TryRead(t.ring(cell), state, now)
+		} else {
+			reading = t.packed.Read(state, now)
+		}
+		if verdict != atomicring.Again && t.pair(cell).State.Load() == state {
+			return reading
+		}
+	}
+}
+
+// Refund takes back count events of key that were counted at the tick at, which is Decision.At of the
+// event. It never takes more than the bucket holds, and does nothing once the bucket has left the
+// window or is saturated. Where the policy is Overflow and key has no cell, it was counted in the
+// shared ring, if at all.
+func (t *Table) Refund(key uint64, at tallyring.Tick, count uint64) {
+	key, home := t.home(key)
+	for {
+		cell, state, ok := t.find(key, home)
+		if !ok {
+			if t.overflow != nil {
+				t.overflow.Refund(at, count)
+			}
+			return
+		}
+		if t.groupCells == 1 {
+			if t.tagged.TryRefund(t.ring(cell), state, at, count) != atomicring.Again {
+				return
+			}
+			continue
+		}
+		next := t.packed.Refund(state, at, count)
+		if next == state || t.pair(cell).State.CompareAndSwap(state, next) {
+			return
+		}
+	}
+}

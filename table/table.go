@@ -1,0 +1,179 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/atomicring"
+)
+
+// Policy says what happens to an event whose key finds no cell.
+type Policy uint8
+
+const (
+	// Deny denies the event, with the window's length as a hint when to retry.
+	Deny Policy = iota
+	// Allow admits the event and does not count it.
+	Allow
+	// Overflow decides the event on one ring that all keys without a cell share.
+	Overflow
+)
+
+// MaxKeys is the most keys that a table may be asked to hold.
+const MaxKeys = 1 << 32
+
+// Config says what a table holds.
+type Config struct {
+	Window   tallyring.Window
+	MaxLimit uint64 // the largest limit it must hold exactly; 0 or Unlimited leave that to the form
+	Keys     int    // keys that count something at one time and always fit, 1 to MaxKeys
+	WhenFull Policy
+}
+
+const (
+	packedPerGroup = tallyring.LineBytes / tallyring.PairBytes
+
+	// packedLoad and taggedLoad are the shares of cells that the keys asked for take up. Single cells
+	// form longer runs than groups of four.
+	packedLoad = 0.72
+	taggedLoad = 0.60
+
+	// packedBound and taggedBound are the most groups that a probe visits. Of a million keys at these
+	// loads, the farthest lay some 30 and 150 groups from home.
+	packedBound = 128
+	taggedBound = 512
+)
+
+// Table counts the events of many keys in one window, and decides on them. All methods may be called
+// from any number of goroutines; none allocates. A Table must not be copied.
+type Table struct {
+	pairs  []tallyring.Pair // all cells; of a tagged cell, its fingerprint and head
+	words  []atomic.Uint64  // the same memory
+	packed atomicring.Packed
+	tagged atomicring.Tagged
+	states states
+	window tallyring.Window
+
+	groups     uint64
+	groupCells uint64 // cells in a group
+	cellPairs  uint64 // pairs from one cell to the next
+	bound      uint64 // groups that a probe visits at most
+
+	reach    []atomic.Uint32 // four homes to a word
+	policy   Policy
+	overflow *atomicring.Ring // nil unless the policy is Overflow
+	events   tally
+}
+
+// New returns an empty table, or an error that says which value of c is wrong and what would be right.
+func New(c Config) (*Table, error) {
+	if err := c.Window.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Keys < 1 || uint64(c.Keys) > MaxKeys {
+		return nil, fmt.Errorf("table: keys is %d, want 1 to %d", c.Keys, uint64(MaxKeys))
+	}
+	if c.WhenFull > Overflow {
+		return nil, fmt.Errorf("table: policy is %d, want Deny, Allow or Overflow", c.WhenFull)
+	}
+	t := &Table{window: c.Window, policy: c.WhenFull}
+	cellLines, err := t.choose(c)
+	if err != nil {
+		return nil, err
+	}
+	load := packedLoad
+	if t.groupCells == 1 {
+		load = taggedLoad
+	}
+	t.groups = uint64(math.Ceil(float64(c.Keys) / load / float64(t.groupCells)))
+	t.bound = min(t.bound, t.groups)
+	lines := t.groups * cellLines
+	if lines > math.MaxInt/tallyring.LineBytes {
+		return nil, fmt.Errorf("table: %d keys of %d slots do not fit the address space, want fewer",
+			c.Keys, c.Window.Slots)
+	}
+	memory := tallyring.NewLines(int(lines))
+	t.pairs, t.words = tallyring.Pairs(memory), tallyring.Words(memory)
+	t.reach = make([]atomic.Uint32, (t.groups+3)/4)
+	if c.WhenFull == Overflow {
+		t.overflow, err = atomicring.NewFor(c.Window, t.MaxLimit())
+	}
+	return t, err
+}
+
+// choose picks the form of the cells, and returns how many lines a group of them takes.
+func (t *Table) choose(c Config) (lines uint64, err error) {
+	known := c.MaxLimit != 0 && c.MaxLimit != tallyring.Unlimited
+	if c.Window.Slots <= 2 {
+		t.packed, err = atomicring.NewPacked(c.Window, 1)
+		fits := err == nil && t.packed.MaxLimit() >= easyLimit
+		if err == nil && known {
+			fits = t.packed.MaxLimit() >= c.MaxLimit
+		}
+		if fits {
+			t.states = states{shift: t.packed.IndexShift(), slots: int64(c.Window.Slots)}
+			t.groupCells, t.cellPairs, t.bound = packedPerGroup, 1, packedBound
+			return 1, nil
+		}
+	}
+	t.tagged, err = atomicring.NewTagged(c.Window, 1)
+	if err != nil {
+		return 0, err
+	}
+	if known && c.MaxLimit > t.tagged.MaxLimit() {
+		return 0, fmt.Errorf("table: limit %d is above %d, the most that a window of width %v can "+
+			"hold: want a lower limit or a larger width", c.MaxLimit, t.tagged.MaxLimit(),
+			c.Window.Width)
+	}
+	lines = uint64(c.Window.Slots+1+tallyring.LineWords-1) / tallyring.LineWords
+	t.states = states{shift: t.tagged.IndexShift(), slots: int64(c.Window.Slots)}
+	t.groupCells, t.bound = 1, taggedBound
+	t.cellPairs = lines * tallyring.LineBytes / tallyring.PairBytes
+	return lines, nil
+}
+
+// easyLimit is the limit that a packed cell must hold where none is known: 12 bits of count.
+const easyLimit = 1<<12 - 2
+
+// MaxLimit returns the largest limit that a cell can hold. A larger finite limit decides as this one.
+func (t *Table) MaxLimit() uint64 {
+	if t.groupCells == 1 {
+		return t.tagged.MaxLimit()
+	}
+	return t.packed.MaxLimit()
+}
+
+// Bytes returns the memory of the table, which never changes.
+func (t *Table) Bytes() int {
+	bytes := len(t.words)*8 + len(t.reach)*4
+	if t.overflow != nil {
+		bytes += t.overflow.Bytes()
+	}
+	return bytes
+}
+
+// home returns the fingerprint of key and its home group. The multiplication spreads keys that are
+// not hashes, such as small integers; it loses nothing, since its factor is odd.
+func (t *Table) home(key uint64) (fingerprint, group uint64) {
+	if key <= deadKey {
+		key ^= standIn
+	}
+	group, _ = bits.Mul64(key*spread, t.groups)
+	return key, group
+}
+
+const (
+	neverUsed = 0 // fingerprint of a cell that no key has had
+	deadKey   = 1 // fingerprint of a cell whose claim was killed
+
+	// standIn moves the two keys that are reserved fingerprints to where no small integer is: 2^64
+	// divided by pi, made even.
+	standIn = 0x517cc1b727220a94
+
+	// spread is 2^64 divided by the golden ratio, made odd (Knuth, The Art of Computer Programming,
+	// volume 3, section 6.4).
+	spread = 0x9e3779b97f4a7c15
+)
