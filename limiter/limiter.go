@@ -1,0 +1,182 @@
+package limiter
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/puzpuzpuz/xsync/v3"
+
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/slidinglog"
+	"github.com/tallyring/tallyring/table"
+)
+
+// Limiter holds many keys to one limit per window. All methods may be called from any number of
+// goroutines; none blocks, except under WithLog. A Limiter needs no closing, and must not be copied.
+type Limiter struct {
+	table *table.Table // nil under WithLog
+	exact *exact       // nil but under WithLog
+	clock tallyring.Clock
+	limit atomic.Uint64
+
+	overrides  *xsync.MapOf[Key, uint64]
+	overridden atomic.Bool // whether overrides ever held anything
+
+	length   time.Duration
+	horizon  atomic.Int64 // a window after the latest reading of clock by ahead
+	tooEarly atomic.Uint64
+	maxLimit uint64
+	ipv6Mask [2]uint64
+}
+
+// New returns a limiter that admits, per key, events of a total cost up to limit in each window. It
+// fails if a value is out of range, if options contradict, or if no state of the cells can hold the
+// limit for this window; the error says which value is wrong and what would be right. A limit of 0
+// denies everything, [tallyring.Unlimited] admits and counts everything.
+func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
+	s := defaults()
+	for _, opt := range opts {
+		opt(&s)
+	}
+	if err := s.validate(limit, window); err != nil {
+		return nil, err
+	}
+	l := &Limiter{
+		clock:     s.clock,
+		overrides: xsync.NewMapOf[Key, uint64](),
+		length:    window,
+		ipv6Mask:  prefixMask(s.ipv6PrefixBits),
+	}
+	l.limit.Store(limit)
+	if s.log {
+		logs, err := slidinglog.NewKeyed(window, s.keys)
+		if err != nil {
+			return nil, fmt.Errorf("limiter: %w", err)
+		}
+		l.exact, err = newExact(logs, s.policy)
+		l.maxLimit = tallyring.Unlimited
+		return l, err
+	}
+	var err error
+	l.table, err = table.New(table.Config{
+		Window: s.window(window), MaxLimit: max(limit, s.maxLimit), Keys: s.keys, WhenFull: s.policy,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("limiter: %w", err)
+	}
+	l.maxLimit = l.table.MaxLimit()
+	return l, nil
+}
+
+// Allow admits one event of key now, or denies it.
+func (l *Limiter) Allow(key string) bool { return l.AllowN(key, 1) }
+
+// AllowN admits an event of the given cost now, or denies it. Cost 0 asks without counting.
+func (l *Limiter) AllowN(key string, cost uint64) bool {
+	return l.allow(l.Key(key), l.clock.Now(), cost)
+}
+
+// AllowAt is AllowN at a tick of the caller's.
+func (l *Limiter) AllowAt(key string, now tallyring.Tick, cost uint64) bool {
+	return l.AllowKey(l.Key(key), now, cost)
+}
+
+// AllowKey is AllowAt for a key that is hashed already.
+func (l *Limiter) AllowKey(k Key, now tallyring.Tick, cost uint64) bool {
+	if int64(now) > l.horizon.Load() {
+		l.ahead(now)
+	}
+	return l.allow(k, now, cost)
+}
+
+func (l *Limiter) allow(k Key, now tallyring.Tick, cost uint64) bool {
+	limit := l.limit.Load()
+	if l.overridden.Load() {
+		limit = l.limitOf(k)
+	}
+	if l.table == nil {
+		return l.exact.allow(uint64(k), now, cost, limit)
+	}
+	return l.table.Allow(uint64(k), now, cost, limit)
+}
+
+// AllowMany decides on one event of each key, all of the same cost at the same tick, in order, and
+// stores the answers in allowed. It panics if allowed is shorter than keys.
+func (l *Limiter) AllowMany(keys []Key, now tallyring.Tick, cost uint64, allowed []bool) {
+	if len(allowed) < len(keys) {
+		panic(fmt.Sprintf("limiter: allowed has %d elements, want at least the %d of keys",
+			len(allowed), len(keys)))
+	}
+	if int64(now) > l.horizon.Load() {
+		l.ahead(now)
+	}
+	for i, k := range keys {
+		allowed[i] = l.allow(k, now, cost)
+	}
+}
+
+// Take is AllowN with the whole answer.
+func (l *Limiter) Take(key string, cost uint64) tallyring.Decision {
+	return l.take(l.Key(key), l.clock.Now(), cost)
+}
+
+// TakeAt is Take at a tick of the caller's.
+func (l *Limiter) TakeAt(key string, now tallyring.Tick, cost uint64) tallyring.Decision {
+	return l.TakeKey(l.Key(key), now, cost)
+}
+
+// TakeKey is TakeAt for a key that is hashed already.
+func (l *Limiter) TakeKey(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	if int64(now) > l.horizon.Load() {
+		l.ahead(now)
+	}
+	return l.take(k, now, cost)
+}
+
+func (l *Limiter) take(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	limit := l.limitOf(k)
+	if l.table == nil {
+		return l.exact.take(uint64(k), now, cost, limit)
+	}
+	return l.table.Take(uint64(k), now, cost, limit)
+}
+
+// PeekAt returns what key counts at now, with its error, and changes nothing.
+func (l *Limiter) PeekAt(key string, now tallyring.Tick) tallyring.Reading {
+	return l.PeekKey(l.Key(key), now)
+}
+
+// PeekKey is PeekAt for a key that is hashed already.
+func (l *Limiter) PeekKey(k Key, now tallyring.Tick) tallyring.Reading {
+	if l.table == nil {
+		return l.exact.logs.Read(uint64(k), now)
+	}
+	return l.table.Read(uint64(k), now)
+}
+
+// RefundAt takes back an event of key that was counted at the tick at, which is Decision.At. It takes
+// no more than was counted there, and does nothing once that has left the window.
+func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
+	l.RefundKey(l.Key(key), at, cost)
+}
+
+// RefundKey is RefundAt for a key that is hashed already.
+func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
+	if l.table == nil {
+		l.exact.refund(uint64(k), at, cost)
+		return
+	}
+	l.table.Refund(uint64(k), at, cost)
+}
+
+// ahead counts now if it is more than one window ahead of the clock. It reads the clock at most about
+// once per window as long as ticks come from it.
+func (l *Limiter) ahead(now tallyring.Tick) {
+	horizon := int64(l.clock.Now())
+	horizon += min(int64(l.length), 1<<63-1-max(horizon, 0))
+	l.horizon.Store(horizon)
+	if int64(now) > horizon {
+		l.tooEarly.Add(1)
+	}
+}
