@@ -4,4 +4,10 @@ go 1.26.0
 
 require github.com/tallyring/tallyring v0.0.0
 
+require (
+	github.com/stretchr/testify v1.12.1 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/term v0.48.0 // indirect
+)
+
 replace github.com/tallyring/tallyring => ../..
