@@ -2,12 +2,16 @@ module github.com/tallyring/tallyring/cmd/tallyring
 
 go 1.26.0
 
-require github.com/tallyring/tallyring v0.0.0
+require (
+	github.com/stretchr/testify v1.12.1
+	github.com/tallyring/tallyring v0.0.0
+	golang.org/x/term v0.48.0
+)
 
 require (
-	github.com/stretchr/testify v1.12.1 // indirect
+	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/term v0.48.0 // indirect
 )
 
 replace github.com/tallyring/tallyring => ../..

@@ -10,7 +10,7 @@ func BenchmarkParse(b *testing.B) {
 			`200 5120 "https://www.example.org/" "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"`,
 		"virtual host": `www.example.org 192.0.2.1 - - [04/Mar/2026:05:06:07 +0000] ` +
 			`"GET / HTTP/1.1" 200 5120 "-" "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"`,
-		"Traefik": `{"ClientAddr":"192.0.2.1:39496","ClientHost":"192.0.2.1","ClientPort":"39496",` +
+		"Traefik": `{"ClientAddr":"192.0.2.1:39496","ClientHost":"192.0.2.1",` +
 			`"DownstreamContentSize":357,"DownstreamStatus":200,` +
 			`"RequestMethod":"GET","RequestPath":"/shop","RequestProtocol":"HTTP/1.1",` +
 			`"ServiceURL":{"Scheme":"http","Host":"10.0.0.3:80"},"time":"2026-03-04T05:06:07Z",` +

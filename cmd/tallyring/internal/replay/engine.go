@@ -1,0 +1,56 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
+)
+
+// limiterEngine is tallyring's limiter with a clock that stands at the request's tick, and keys
+// that are hashed once.
+type limiterEngine struct {
+	clock   tallyring.ManualClock
+	limiter *limiter.Limiter
+	keys    []limiter.Key
+}
+
+// newLimiterEngine returns a fresh limiter for all keys of the events.
+func newLimiterEngine(e *Events, plan Plan, s Scheme, line timeline) (engine, error) {
+	g := &limiterEngine{keys: make([]limiter.Key, len(e.names))}
+	g.clock.Set(line.at(e.First()))
+	var err error
+	g.limiter, err = newLimiter(plan, s, line.scale, len(e.names), &g.clock)
+	if err != nil {
+		return nil, err
+	}
+	for id, name := range e.names {
+		g.keys[id] = g.limiter.Key(name)
+	}
+	return g, nil
+}
+
+// newLimiter returns the limiter of a scheme, for so many keys, with all times multiplied by scale.
+func newLimiter(
+	plan Plan, s Scheme, scale int64, keys int, clock tallyring.Clock,
+) (*limiter.Limiter, error) {
+	window := plan.Window * time.Duration(scale)
+	options := []limiter.Option{limiter.WithKeys(keys), limiter.WithClock(clock)}
+	switch s.Name {
+	case "log":
+		options = append(options, limiter.WithLog())
+	case "fixed":
+		options = append(options, limiter.WithFixedWindow())
+	case "strict":
+		options = append(options, limiter.WithStrictWindow())
+		fallthrough
+	case "sliding":
+		options = append(options, limiter.WithResolution(window/time.Duration(s.Resolution)))
+	}
+	return limiter.New(plan.Limit, window, options...)
+}
+
+func (g *limiterEngine) allow(key uint32, tick tallyring.Tick) bool {
+	g.clock.Set(tick)
+	return g.limiter.AllowKey(g.keys[key], tick, 1)
+}

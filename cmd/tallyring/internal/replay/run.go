@@ -1,0 +1,155 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tallyring/tallyring"
+)
+
+// Outcome is what one scheme did.
+type Outcome struct {
+	Scheme
+	Denied     int
+	WrongAllow int // admitted, and the exact log denied
+	WrongDeny  int // denied, and the exact log admitted
+
+	// WorstTrailing is the most admitted requests of one key in any interval (t-W, t].
+	WorstTrailing int
+}
+
+// KeyOutcome is what the exact log did to one key.
+type KeyOutcome struct {
+	Key      string
+	Requests int
+	Denied   int
+	Peak     int // the most requests in any interval (t-W, t], admitted or not
+}
+
+// Result is what a replay found.
+type Result struct {
+	Outcomes   []Outcome    // in the order of Plan.Schemes
+	Keys       []KeyOutcome // those that the limit hits hardest, the most denied first
+	KeysDenied int          // how many keys the exact log denied something
+}
+
+// engine decides about one request of one key at a time.
+type engine interface {
+	allow(key uint32, tick tallyring.Tick) bool
+}
+
+// Progress is told how far a replay is: done of all decisions. It may be nil.
+type Progress func(done, all int)
+
+// progressEvery is how many decisions lie between two calls of Progress.
+const progressEvery = 1 << 16
+
+// Run replays the events, which must be sorted and not empty, and keeps the top keys.
+func Run(e *Events, plan Plan, top int, progress Progress) (Result, error) {
+	return run(e, plan, top, progress, newLimiterEngine)
+}
+
+// newEngine makes the engine of a scheme for the events, whose ticks are on the timeline.
+type newEngine func(e *Events, plan Plan, s Scheme, line timeline) (engine, error)
+
+func run(e *Events, plan Plan, top int, progress Progress, make newEngine) (Result, error) {
+	if err := plan.Validate(); err != nil {
+		return Result{}, err
+	}
+	schemes := plan.Schemes()
+	scales, finest, err := plan.scales()
+	if err != nil {
+		return Result{}, err
+	}
+	e = closeGaps(e, plan.Window, finest)
+	index := e.index()
+	var result Result
+	var exact bitset
+	for n, s := range schemes {
+		line, err := newTimeline(e, plan.Window, scales[n])
+		if err != nil {
+			return Result{}, err
+		}
+		engine, err := make(e, plan, s, line)
+		if err != nil {
+			return Result{}, err
+		}
+		admitted := e.decide(engine, line, func(done int) {
+			if progress != nil {
+				progress(n*e.Len()+done, len(schemes)*e.Len())
+			}
+		})
+		if s.Name == "log" {
+			exact = admitted
+		}
+		result.Outcomes = append(result.Outcomes, e.compare(s, index, plan.Window, admitted, exact))
+	}
+	result.Keys, result.KeysDenied = e.hardest(index, plan.Window, exact, top)
+	return result, nil
+}
+
+// decide asks the engine about every request and returns which it admitted.
+func (e *Events) decide(engine engine, line timeline, progress func(done int)) bitset {
+	admitted := newBitset(len(e.list))
+	for i := range e.list {
+		if engine.allow(e.list[i].key, line.at(e.list[i].tick)) {
+			admitted.set(i)
+		}
+		if i%progressEvery == 0 {
+			progress(i)
+		}
+	}
+	return admitted
+}
+
+// compare counts what a scheme did beside what the exact log did.
+func (e *Events) compare(
+	s Scheme, index byKey, window time.Duration, admitted, exact bitset,
+) Outcome {
+	out := Outcome{Scheme: s}
+	for i := range e.list {
+		switch {
+		case admitted.has(i) && !exact.has(i):
+			out.WrongAllow++
+		case !admitted.has(i) && exact.has(i):
+			out.WrongDeny++
+		}
+		if !admitted.has(i) {
+			out.Denied++
+		}
+	}
+	for key := range e.names {
+		out.WorstTrailing = max(out.WorstTrailing, e.peak(index.of(key), window, admitted.has))
+	}
+	return out
+}
+
+// hardest returns the top keys by what the exact log denied them, then by their peak, then by
+// name, and how many keys were denied anything.
+func (e *Events) hardest(
+	index byKey, window time.Duration, exact bitset, top int,
+) ([]KeyOutcome, int) {
+	every := func(int) bool { return true }
+	all := make([]KeyOutcome, len(e.names))
+	denied := 0
+	for key, name := range e.names {
+		of := index.of(key)
+		out := KeyOutcome{Key: e.kind.text(name), Requests: len(of)}
+		out.Peak = e.peak(of, window, every)
+		for _, i := range of {
+			if !exact.has(int(i)) {
+				out.Denied++
+			}
+		}
+		if out.Denied > 0 {
+			denied++
+		}
+		all[key] = out
+	}
+	slices.SortFunc(all, func(a, b KeyOutcome) int {
+		return cmp.Or(cmp.Compare(b.Denied, a.Denied), cmp.Compare(b.Peak, a.Peak),
+			cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Key, b.Key))
+	})
+	return slices.Clone(all[:min(top, len(all))]), denied
+}
