@@ -33,7 +33,8 @@
 // All verbs may be called from any number of goroutines, and Allow and Take on one log or key are
 // linearizable. Unlike the rings of this module a log is not lock-free: it is a queue whose head
 // moves by many places at once, and each log has a mutex that a caller holds for the length of one
-// decision, O(log runs) where nothing expires. A goroutine that is stopped by the scheduler inside a
+// decision: O(log runs), and amortised O(1) for what expires. A late Add and a refund move the runs
+// that are later than theirs, O(runs). A goroutine that is stopped by the scheduler inside a
 // decision delays the others on that log or key until it runs again. A denial of Allow at an
 // unchanged full log takes no lock (see [Log.Allow]).
 package slidinglog

@@ -122,13 +122,11 @@ func (k *Keyed) Take(
 	started := e != nil && k.expired(e, tick)
 	if e == nil {
 		if cost == 0 || !admits(0, cost, limit) {
-			empty := book{queue: newQueue(k.horizon.Load())}
-			return k.take(&empty, tick, cost, limit), true
+			return k.takeNothing(tick, cost, limit), true
 		}
 		if e = k.place(key, tick); e == nil {
-			at := tallyring.Tick(max(tick, k.horizon.Load()))
 			return tallyring.Decision{
-				Limit: limit, At: at, RetryAfter: time.Duration(k.length),
+				Limit: limit, At: k.startOf(tick), RetryAfter: time.Duration(k.length),
 			}, false
 		}
 	}
@@ -138,6 +136,22 @@ func (k *Keyed) Take(
 		k.restart(tick)
 	}
 	return d, true
+}
+
+// takeNothing is the decision on an event that will not be counted, for a key without a log.
+func (k *Keyed) takeNothing(tick int64, cost, limit uint64) tallyring.Decision {
+	d := tallyring.Decision{
+		Allowed: admits(0, cost, limit), Limit: limit, Remaining: limit, At: k.startOf(tick),
+	}
+	if !d.Allowed {
+		d.RetryAfter = tallyring.Never // what an empty log denies, no log will ever admit
+	}
+	return d
+}
+
+// startOf returns the tick as counted of an event that a key without a log starts with.
+func (k *Keyed) startOf(tick int64) tallyring.Tick {
+	return tallyring.Tick(max(tick, k.horizon.Load()))
 }
 
 // Read is Log.Read for key. A key without a log counts nothing.

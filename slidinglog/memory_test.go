@@ -25,7 +25,7 @@ func TestCoarsenedLogErrsTowardDenying(t *testing.T) {
 	for now := 2 * length; now < 5*length; now += 1 + random.IntN(2) {
 		at := now
 		if random.IntN(128) == 0 {
-			at = int(log.newest) - random.IntN(length)
+			at = int(log.newest) - random.IntN(length/8)
 		}
 		if !log.Add(tallyring.Tick(at), 1) {
 			t.Fatal(at, "is in the window")
