@@ -40,8 +40,12 @@ type Pair struct {
 	State atomic.Uint64
 }
 
+// Quad is the pairs of one line.
+type Quad [LineBytes / PairBytes]Pair
+
 var (
 	_ [LineBytes]byte = [unsafe.Sizeof(Line{})]byte{}
+	_ [LineBytes]byte = [unsafe.Sizeof(Quad{})]byte{}
 	_ [PairBytes]byte = [unsafe.Sizeof(Pair{})]byte{}
 	_ [0]byte         = [unsafe.Offsetof(Pair{}.Key)]byte{}
 	_ [8]byte         = [unsafe.Offsetof(Pair{}.State)]byte{}
@@ -94,4 +98,14 @@ func Pairs(lines []Line) []Pair {
 	// Same as: word 2i and word 2i+1 as pair i.
 	// Safety: a Pair is two words, asserted above; a line is 64-byte aligned, hence a pair 16-byte.
 	return unsafe.Slice((*Pair)(unsafe.Pointer(&lines[0])), len(lines)*LineBytes/PairBytes)
+}
+
+// Quads returns the lines as pairs, line by line.
+func Quads(lines []Line) []Quad {
+	if len(lines) == 0 {
+		return nil
+	}
+	// Same as: line i as quad i.
+	// Safety: a Quad has the size of a Line and holds words alone, both asserted above.
+	return unsafe.Slice((*Quad)(unsafe.Pointer(&lines[0])), len(lines))
 }

@@ -14,11 +14,16 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 	if t.groupCells == 1 {
 		return t.allowTagged(key, home, now, cost, limit)
 	}
-	group := (*[packedPerGroup]tallyring.Pair)(t.pairs[home*packedPerGroup:])
-	pair, p := match(group, key), &t.packed
+	quad, p := &t.quads[home], &t.packed
+	pair := &quad[match(quad, key)&3]
 	state := pair.State.Load()
+	if pair.Key.Load() != key {
+		if pair, state = t.beyond(key, home); pair == nil {
+			return t.allowSlow(key, home, now, cost, limit)
+		}
+	}
 	counts := p.Counts(state, now)
-	if pair.Key.Load() != key || !p.Plain(counts, cost, limit) {
+	if !p.Plain(counts, cost, limit) {
 		return t.allowSlow(key, home, now, cost, limit)
 	}
 	full, high := p.Sums(counts, cost)
@@ -29,22 +34,6 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 		return true
 	}
 	return t.allowSlow(key, home, now, cost, limit)
-}
-
-// match returns the cell of the group that holds key, or the first one. It compares all four before it
-// depends on any.
-func match(group *[packedPerGroup]tallyring.Pair, key uint64) *tallyring.Pair {
-	at := 0
-	if group[1].Key.Load() == key {
-		at = 1
-	}
-	if group[2].Key.Load() == key {
-		at = 2
-	}
-	if group[3].Key.Load() == key {
-		at = 3
-	}
-	return &group[at]
 }
 
 // allowTagged is Allow for a cell of one line or more, which is a group by itself.

@@ -20,6 +20,39 @@ type sighting struct {
 	freeDistance                 uint64 // its groups from home
 }
 
+// match returns which pair of quad holds key, or another one; of the result two bits count. It
+// compares all before anything depends on any: which one it is cannot be predicted.
+func match(quad *tallyring.Quad, key uint64) uint {
+	return bit(quad[1].Key.Load() == key) +
+		bit(quad[2].Key.Load() == key)*2 +
+		bit(quad[3].Key.Load() == key)*3
+}
+
+// bit is compiled without a branch.
+func bit(b bool) uint {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// beyond returns the packed cell of a key that is not in its home group, with the state that it had
+// when its fingerprint was read after it, or nil.
+func (t *Table) beyond(key, home uint64) (*tallyring.Pair, uint64) {
+	reach := t.reached(home)
+	for distance := uint64(1); distance <= reach; distance++ {
+		if home++; home == t.groups {
+			home = 0
+		}
+		quad := &t.quads[home]
+		pair := &quad[match(quad, key)&3]
+		if state := pair.State.Load(); pair.Key.Load() == key {
+			return pair, state
+		}
+	}
+	return nil, 0
+}
+
 // find returns the settled cell of a key, with the state that it had when its fingerprint was read
 // after it.
 func (t *Table) find(key, home uint64) (cell, state uint64, ok bool) {
@@ -28,12 +61,11 @@ func (t *Table) find(key, home uint64) (cell, state uint64, ok bool) {
 	for distance := uint64(0); distance <= reach; distance++ {
 		first := group * t.groupCells
 		for cell = first; cell < first+t.groupCells; cell++ {
-			pair := t.pair(cell)
-			if pair.Key.Load() != key {
+			if t.pair(cell).Key.Load() != key {
 				continue
 			}
-			state = pair.State.Load()
-			if !pending(state) && pair.Key.Load() == key {
+			state, held := t.read(cell)
+			if held == key && !pending(state) {
 				return cell, state, true
 			}
 		}

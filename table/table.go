@@ -34,7 +34,7 @@ type Config struct {
 }
 
 const (
-	packedPerGroup = tallyring.LineBytes / tallyring.PairBytes
+	packedPerGroup = uint64(len(tallyring.Quad{}))
 
 	// packedLoad and taggedLoad are the shares of cells that the keys asked for take up. Single cells
 	// form longer runs than groups of four.
@@ -50,7 +50,8 @@ const (
 // Table counts the events of many keys in one window, and decides on them. All methods may be called
 // from any number of goroutines; none allocates. A Table must not be copied.
 type Table struct {
-	pairs  []tallyring.Pair // all cells; of a tagged cell, its fingerprint and head
+	quads  []tallyring.Quad // the lines, where cells are packed
+	pairs  []tallyring.Pair // the same memory: all cells; of a tagged cell, its head
 	words  []atomic.Uint64  // the same memory
 	packed atomicring.Packed
 	tagged atomicring.Tagged
@@ -96,7 +97,8 @@ func New(c Config) (*Table, error) {
 			c.Keys, c.Window.Slots)
 	}
 	memory := tallyring.NewLines(int(lines))
-	t.pairs, t.words = tallyring.Pairs(memory), tallyring.Words(memory)
+	t.quads, t.pairs, t.words =
+		tallyring.Quads(memory), tallyring.Pairs(memory), tallyring.Words(memory)
 	t.reach = make([]atomic.Uint32, (t.groups+3)/4)
 	if c.WhenFull == Overflow {
 		t.overflow, err = atomicring.NewFor(c.Window, t.MaxLimit())
