@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tallyring/tallyring"
@@ -15,8 +16,25 @@ type limiterEngine struct {
 	keys    []limiter.Key
 }
 
+// maxEngineBytes bounds the memory of one limiter: a ring takes 8 bytes for each slot of each key,
+// and a table has room for a third more keys than it is asked for.
+const maxEngineBytes = 8 << 30
+
+// fits returns an error if the rings of so many keys would take more memory than that.
+func (s Scheme) fits(keys int) error {
+	bytes := uint64(keys) * uint64(s.Slots()) * 8 * 4 / 3
+	if bytes <= uint64(maxEngineBytes) {
+		return nil
+	}
+	return fmt.Errorf("%d slots for each of %d keys take %d GiB, more than %d, "+
+		"want a wider resolution", s.Slots(), keys, bytes>>30, int64(maxEngineBytes)>>30)
+}
+
 // newLimiterEngine returns a fresh limiter for all keys of the events.
 func newLimiterEngine(e *Events, plan Plan, s Scheme, line timeline) (engine, error) {
+	if err := s.fits(len(e.names)); err != nil {
+		return nil, err
+	}
 	g := &limiterEngine{keys: make([]limiter.Key, len(e.names))}
 	g.clock.Set(line.at(e.First()))
 	var err error

@@ -38,7 +38,7 @@ var errTooMany = errors.New("more than 4294967295 requests, want a shorter log")
 // Add appends a request of the client, path and agent that make up its key. The strings are copied
 // where they are kept.
 func (e *Events) Add(tick tallyring.Tick, client, path, agent string) error {
-	if len(e.list) == math.MaxUint32 {
+	if uint64(len(e.list)) == math.MaxUint32 {
 		return errTooMany
 	}
 	e.buffer = e.kind.appendKey(e.buffer[:0], client, path, agent)

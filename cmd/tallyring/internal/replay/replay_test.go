@@ -289,6 +289,17 @@ func TestPlanValidate(t *testing.T) {
 	}
 }
 
+// Goal: rings that no memory holds are refused before they are made. Method: the most keys that
+// fit, and a quarter more.
+func TestRingsBeyondMemory(t *testing.T) {
+	s := Scheme{"strict", 65535}
+	most := int(maxEngineBytes * 3 / 4 / (65536 * 8))
+	require.NoError(t, s.fits(most))
+	require.EqualError(t, s.fits(most+most/4), "65536 slots for each of 15360 keys take 10 GiB, "+
+		"more than 8, want a wider resolution")
+	require.NoError(t, Scheme{Name: "log"}.fits(1<<31-1))
+}
+
 // Goal: progress is told from the beginning, never goes back and ends near the end. Method: count.
 func TestProgress(t *testing.T) {
 	e := randomEvents(t, rand.New(rand.NewPCG(5, 5)), 100, time.Second)
