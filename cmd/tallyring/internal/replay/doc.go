@@ -9,9 +9,9 @@
 // each admitted request in the window.
 //
 // [Events.Sort] puts the requests into the order of time, where those of one tick keep the order in
-// which they were added. [Run] then takes one scheme after the other, each with an engine of its own
-// that has seen nothing but this log, and gives it every request in that order. Each scheme counts
-// what it has admitted itself.
+// which they were added. [Run] then takes one scheme after the other, each with an engine of its
+// own that has seen nothing but this log, and gives it every request in that order. Each scheme
+// counts what it has admitted itself.
 //
 // # Words
 //
