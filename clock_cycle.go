@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Cycle returns the clock of the processor's cycle counter: the same ticks as Monotonic, at a fraction
-// of its price. Where the processor does not say that its counter runs at one rate on all cores, in
-// every power state, or where the build has no assembly, it is Monotonic itself.
+// Cycle returns the clock of the processor's cycle counter: the same ticks as Monotonic, at a
+// fraction of its price. Where the processor does not say that its counter runs at one rate on all
+// cores, in every power state, or where the build has no assembly, it is Monotonic itself.
 //
-// The counter is compared with the system's monotonic clock at least ten times per second of use, so
-// a tick is off by the rate error of that span alone: some tens of nanoseconds after the first
+// The counter is compared with the system's monotonic clock at least ten times per second of use,
+// so a tick is off by the rate error of that span alone: some tens of nanoseconds after the first
 // milliseconds. It never goes back, also when the comparison finds it ahead.
 func Cycle() Clock {
 	if !counterInvariant() {
@@ -25,10 +25,10 @@ var processCycle = &cycleClock{counter: readCounter, monotonic: monotonic{}.Now}
 
 // cycleClock turns counter readings into ticks by a line that is valid for a span of the counter.
 //
-// A reading inside of the span costs nothing but the counter. The first reading past its end draws the
-// next line, which starts no earlier than the last tick of the old one. So whoever used the old line,
-// however long he slept in between, returns no more than that tick, and whoever uses the new one no
-// less: no reading goes back, and nobody waits.
+// A reading inside of the span costs nothing but the counter. The first reading past its end draws
+// the next line, which starts no earlier than the last tick of the old one. So whoever used the old
+// line, however long he slept in between, returns no more than that tick, and whoever uses the new
+// one no less: no reading goes back, and nobody waits.
 type cycleClock struct {
 	line      atomic.Pointer[timeline]
 	counter   func() uint64
@@ -39,8 +39,8 @@ const (
 	// rateBits is the fraction of a rate.
 	rateBits = 32
 
-	// firstSpan and lastSpan bound how long a line is used. Reading the system clock is uncertain by
-	// some 50 ns, so over the first span the rate is known to 50 ppm, and later to 0.05 ppm.
+	// firstSpan and lastSpan bound how long a line is used. Reading the system clock is uncertain
+	// by some 50 ns, so over the first span the rate is known to 50 ppm, and later to 0.05 ppm.
 	firstSpan = time.Millisecond
 	lastSpan  = 100 * time.Millisecond
 
@@ -83,8 +83,8 @@ func (c *cycleClock) Now() Tick {
 	return c.nowSlow()
 }
 
-// nowSlow draws the next line and returns its first tick. When another goroutine was faster, its line
-// is used.
+// nowSlow draws the next line and returns its first tick. When another goroutine was faster, its
+// line is used.
 func (c *cycleClock) nowSlow() Tick {
 	for {
 		old := c.line.Load()
@@ -101,8 +101,8 @@ func (c *cycleClock) nowSlow() Tick {
 	}
 }
 
-// sample returns a reading of the counter and one of the system clock that belong together: the pair
-// of three whose system clock was read in the shortest time.
+// sample returns a reading of the counter and one of the system clock that belong together: the
+// pair of three whose system clock was read in the shortest time.
 func (c *cycleClock) sample() (count uint64, tick Tick) {
 	shortest := ^uint64(0)
 	for range 3 {
@@ -119,7 +119,8 @@ func (c *cycleClock) sample() (count uint64, tick Tick) {
 // next returns the line that follows l, nil at first, from a pair of readings.
 func (l *timeline) next(count uint64, tick Tick) *timeline {
 	if l == nil || count <= l.sampleStart || tick <= l.sampleTick {
-		// Nothing to compare with, or the counter was reset: begin anew, not before the old line's end.
+		// Nothing to compare with, or the counter was reset: begin anew, not before the old line's
+		// end.
 		if l != nil {
 			tick = max(tick, l.end())
 		}

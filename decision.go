@@ -10,8 +10,8 @@ const (
 	// limit is 0.
 	Never time.Duration = math.MaxInt64
 
-	// Unlimited is the limit that admits everything. Events are still counted, so that a later limit
-	// finds them.
+	// Unlimited is the limit that admits everything. Events are still counted, so that a later
+	// limit finds them.
 	Unlimited uint64 = math.MaxUint64
 )
 

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Goal: lines that fill a huge page are advised, and of memory that begins or ends inside a page the
-// whole pages alone. Method: the kernel's own list of this process's memory, which marks advised
-// regions with hg. Whether the kernel (or an emulator in its place) heeds advice and lists it is
-// first tried by hand.
+// Goal: lines that fill a huge page are advised, and of memory that begins or ends inside a page
+// the whole pages alone. Method: the kernel's own list of this process's memory, which marks
+// advised regions with hg. Whether the kernel (or an emulator in its place) heeds advice and lists
+// it is first tried by hand.
 func TestNewLinesAdviseHugePages(t *testing.T) {
 	control := anonymous(t, 4*hugeBytes)
 	if err := unix.Madvise(control, unix.MADV_HUGEPAGE); err != nil {
@@ -33,10 +33,10 @@ func TestNewLinesAdviseHugePages(t *testing.T) {
 	page := os.Getpagesize()
 	memory := anonymous(t, 4*hugeBytes)
 	adviseHuge(memory[LineBytes : len(memory)-page-LineBytes])
-	require.NotContains(t, flagsOfMemory(t, &memory[0]), "hg", "page begun by another")
+	require.NotContains(t, flagsOfMemory(t, &memory[0]), "hg", "page begun late")
 	require.Contains(t, flagsOfMemory(t, &memory[page]), "hg", "first whole page")
 	require.Contains(t, flagsOfMemory(t, &memory[len(memory)-2*page-1]), "hg", "last whole page")
-	require.NotContains(t, flagsOfMemory(t, &memory[len(memory)-2*page]), "hg", "page ended by another")
+	require.NotContains(t, flagsOfMemory(t, &memory[len(memory)-2*page]), "hg", "page ended early")
 }
 
 // anonymous returns fresh pages that the test gives back at its end.

@@ -28,7 +28,8 @@ func PairLockFree() bool { return pairNative }
 // state again.
 //
 // If a compare-and-swap of the state alone comes first, the latch fails and nothing has changed. If
-// the latch comes first, that compare-and-swap fails, since it expects a state that is not PairBusy.
+// the latch comes first, that compare-and-swap fails, since it expects a state that is not
+// PairBusy.
 func (p *Pair) compareAndSwapTwin(oldKey, oldState, newKey, newState uint64) bool {
 	for {
 		state := p.State.Load()

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A tally is a pair whose words count together: {state: solo 32 | both 32}, {key: both * keyStep}. A
-// change of the pair adds 1 to both and keyStep to the key; a change of the state alone adds 1 to
+// A tally is a pair whose words count together: {state: solo 32 | both 32}, {key: both * keyStep}.
+// A change of the pair adds 1 to both and keyStep to the key; a change of the state alone adds 1 to
 // solo. So a key and a state that never stood side by side are told at once.
 const (
 	keyStep  = 0x9e3779b97f4a7c15

@@ -93,7 +93,7 @@ func TestPairCompareAndSwapMatchesPlainGo(t *testing.T) {
 				for j := range pairs {
 					key, state := pairs[j].Key.Load(), pairs[j].State.Load()
 					if key != model[j].key || state != model[j].state {
-						t.Fatalf("pair %d of %d is {%#x, %#x}, want %#x", j, i, key, state, model[j])
+						t.Fatalf("pair %d is {%#x, %#x}, want %#x", j, key, state, model[j])
 					}
 				}
 			}
