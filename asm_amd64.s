@@ -38,3 +38,24 @@ TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL CX, c+16(FP)
 	MOVL DX, d+20(FP)
 	RET
+
+// func prefetchLines(first *Line, indexes *uint64, count int)
+//
+// DI first   SI next index   CX how many are left
+//
+// The bytes are PREFETCHW (AX), which the assembler does not know. Processors without it take the
+// opcode as one that does nothing (Intel SDM volume 2, PREFETCHW; AMD APM volume 3, PREFETCHW).
+TEXT ·prefetchLines(SB), NOSPLIT, $0-24
+	MOVQ first+0(FP), DI
+	MOVQ indexes+8(FP), SI
+	MOVQ count+16(FP), CX
+
+next:
+	MOVQ (SI), AX
+	SHLQ $6, AX
+	ADDQ DI, AX
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08
+	ADDQ $8, SI
+	DECQ CX
+	JNZ  next
+	RET

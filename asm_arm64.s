@@ -40,3 +40,19 @@ TEXT ·readCounter(SB), NOSPLIT, $0-8
 	MRS CNTVCT_EL0, R0
 	MOVD R0, ret+0(FP)
 	RET
+
+// func prefetchLines(first *Line, indexes *uint64, count int)
+//
+// R0 first   R1 next index   R2 how many are left
+TEXT ·prefetchLines(SB), NOSPLIT, $0-24
+	MOVD first+0(FP), R0
+	MOVD indexes+8(FP), R1
+	MOVD count+16(FP), R2
+
+next:
+	MOVD.P 8(R1), R3
+	ADD    R3<<6, R0, R4
+	PRFM   (R4), PSTL1KEEP
+	SUBS   $1, R2
+	BNE    next
+	RET

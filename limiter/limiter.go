@@ -101,21 +101,6 @@ func (l *Limiter) allow(k Key, now tallyring.Tick, cost uint64) bool {
 	return l.table.Allow(uint64(k), now, cost, limit)
 }
 
-// AllowMany decides on one event of each key, all of the same cost at the same tick, in order, and
-// stores the answers in allowed. It panics if allowed is shorter than keys.
-func (l *Limiter) AllowMany(keys []Key, now tallyring.Tick, cost uint64, allowed []bool) {
-	if len(allowed) < len(keys) {
-		panic(fmt.Sprintf("limiter: allowed has %d elements, want at least the %d of keys",
-			len(allowed), len(keys)))
-	}
-	if int64(now) > l.horizon.Load() {
-		l.ahead(now)
-	}
-	for i, k := range keys {
-		allowed[i] = l.allow(k, now, cost)
-	}
-}
-
 // Take is AllowN with the whole answer.
 func (l *Limiter) Take(key string, cost uint64) tallyring.Decision {
 	return l.take(l.Key(key), l.clock.Now(), cost)

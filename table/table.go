@@ -50,9 +50,10 @@ const (
 // Table counts the events of many keys in one window, and decides on them. All methods may be called
 // from any number of goroutines; none allocates. A Table must not be copied.
 type Table struct {
-	quads  []tallyring.Quad // the lines, where cells are packed
-	pairs  []tallyring.Pair // the same memory: all cells; of a tagged cell, its head
-	words  []atomic.Uint64  // the same memory
+	lines  []tallyring.Line // the memory of all cells
+	quads  []tallyring.Quad // the same: a group of packed cells each
+	pairs  []tallyring.Pair // the same: a packed cell each, or the head of a tagged one at its first
+	words  []atomic.Uint64  // the same
 	packed atomicring.Packed
 	tagged atomicring.Tagged
 	states states
@@ -61,6 +62,7 @@ type Table struct {
 	groups     uint64
 	groupCells uint64 // cells in a group
 	cellPairs  uint64 // pairs from one cell to the next
+	groupLines uint64 // lines from one group to the next
 	bound      uint64 // groups that a probe visits at most
 
 	reach    []atomic.Uint32 // four homes to a word
@@ -96,9 +98,9 @@ func New(c Config) (*Table, error) {
 		return nil, fmt.Errorf("table: %d keys of %d slots do not fit the address space, want fewer",
 			c.Keys, c.Window.Slots)
 	}
-	memory := tallyring.NewLines(int(lines))
+	t.lines, t.groupLines = tallyring.NewLines(int(lines)), cellLines
 	t.quads, t.pairs, t.words =
-		tallyring.Quads(memory), tallyring.Pairs(memory), tallyring.Words(memory)
+		tallyring.Quads(t.lines), tallyring.Pairs(t.lines), tallyring.Words(t.lines)
 	t.reach = make([]atomic.Uint32, (t.groups+3)/4)
 	if c.WhenFull == Overflow {
 		t.overflow, err = atomicring.NewFor(c.Window, t.MaxLimit())
