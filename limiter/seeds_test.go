@@ -102,15 +102,3 @@ func TestTrailingWindowsUnderAnAdversary(t *testing.T) {
 		}
 	})
 }
-
-// worstTrailing returns the most ticks in any interval (t-length, t]. The ticks are in order.
-func worstTrailing(ticks []tallyring.Tick, length tallyring.Tick) int {
-	worst, first := 0, 0
-	for i, now := range ticks {
-		for ticks[first] <= now-length {
-			first++
-		}
-		worst = max(worst, i-first+1)
-	}
-	return worst
-}
