@@ -120,11 +120,12 @@ func (c *cycleClock) sample() (count uint64, tick Tick) {
 func (l *timeline) next(count uint64, tick Tick) *timeline {
 	if l == nil || count <= l.sampleStart || tick <= l.sampleTick {
 		// Nothing to compare with, or the counter was reset: begin anew, not before the old line's
-		// end.
+		// end. Later pairs are compared with what was read, not with that end.
+		first := tick
 		if l != nil {
-			tick = max(tick, l.end())
+			first = max(tick, l.end())
 		}
-		return &timeline{start: count, tick: tick, sampleStart: count, sampleTick: tick,
+		return &timeline{start: count, tick: first, sampleStart: count, sampleTick: tick,
 			nextStart: count, nextTick: tick}
 	}
 	counts, elapsed := count-l.sampleStart, tick-l.sampleTick
