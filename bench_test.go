@@ -76,3 +76,17 @@ func BenchmarkNow(b *testing.B) {
 		})
 	}
 }
+
+// What one line of a batch costs where the batch is small enough to stay in cache: the price of
+// asking, not what asking gains.
+func BenchmarkPrefetchLines(b *testing.B) {
+	const batch = 32
+	lines := NewLines(batch)
+	indexes := make([]uint64, batch)
+	for i := range indexes {
+		indexes[i] = uint64(i)
+	}
+	for range (b.N + batch - 1) / batch {
+		PrefetchLines(lines, indexes)
+	}
+}
