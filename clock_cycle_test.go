@@ -49,7 +49,8 @@ func cycleClockOn(rate float64) (*fakeMachine, *cycleClock) {
 
 // follow reads the clock many times, fails if it goes back, and returns the last tick and how far
 // from the true time it ever was once learnNs had passed.
-func follow(t *testing.T, m *fakeMachine, clock Clock, latest Tick, learnNs float64) (Tick, float64) {
+func follow(t *testing.T, m *fakeMachine, clock Clock, latest Tick, learnNs float64) (
+	Tick, float64) {
 	t.Helper()
 	from, worstNs := m.trueNs+learnNs, 0.0
 	for range 30_000 {

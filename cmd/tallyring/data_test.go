@@ -19,7 +19,8 @@ import (
 )
 
 // dataFolder returns the folder of real logs, which is no part of the project: TALLYRING_DATA, or
-// ../shared/data beside the repository. The test is skipped where there is none.
+// ../shared/data beside the repository. The test is skipped where there is none, and fails instead
+// where TALLYRING_REQUIRE_DATA is set.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("TALLYRING_DATA")
@@ -32,7 +33,11 @@ func dataFolder(t *testing.T) string {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(folder, "SOURCES.md")); err != nil {
-		t.Skip("no real logs here: set TALLYRING_DATA to the folder that holds SOURCES.md")
+		const cure = "no real logs here: set TALLYRING_DATA to the folder that holds SOURCES.md"
+		if os.Getenv("TALLYRING_REQUIRE_DATA") != "" {
+			t.Fatal(cure)
+		}
+		t.Skip(cure)
 	}
 	return folder
 }

@@ -74,10 +74,11 @@ func (e *Events) Sort() {
 	e.sorted = true
 }
 
-// First and Last return the ticks of the first and the last request in time, after Sort; there
-// must be one.
+// First returns the tick of the first request in time, after Sort; there must be one.
 func (e *Events) First() tallyring.Tick { return e.list[0].tick }
-func (e *Events) Last() tallyring.Tick  { return e.list[len(e.list)-1].tick }
+
+// Last returns the tick of the last request in time, after Sort; there must be one.
+func (e *Events) Last() tallyring.Tick { return e.list[len(e.list)-1].tick }
 
 // byKey is an index: the requests of key k, in the order of time, are at[starts[k]:starts[k+1]].
 type byKey struct {
