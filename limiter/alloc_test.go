@@ -10,9 +10,9 @@ import (
 	"github.com/tallyring/tallyring/limiter"
 )
 
-// TestNoDecisionAllocates calls every verb with every form of key, allowed and denied, while ticks go
-// through buckets, with limits of keys and without. A log is first driven until its ring has the size
-// that it needs.
+// TestNoDecisionAllocates calls every verb with every form of key, allowed and denied, while ticks
+// go through buckets, with limits of keys and without. A log is first driven until its ring has
+// the size that it needs.
 func TestNoDecisionAllocates(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		for _, limit := range []uint64{0, 3, 50} {
@@ -69,8 +69,8 @@ func everyVerb(l *limiter.Limiter, clock *tallyring.ManualClock) map[string]func
 	}
 }
 
-// TestNoNewKeyAllocates counts on keys that are new each time, in a limiter with room and in one that
-// is full, under each policy. The log, whose memory follows its keys, is not asked.
+// TestNoNewKeyAllocates counts on keys that are new each time, in a limiter with room and in one
+// that is full, under each policy. The log, whose memory follows its keys, is not asked.
 func TestNoNewKeyAllocates(t *testing.T) {
 	for _, k := range kinds[:len(kinds)-1] {
 		for _, policy := range []limiter.FullPolicy{limiter.Deny, limiter.Allow, limiter.Overflow} {

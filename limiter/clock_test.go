@@ -27,8 +27,8 @@ func TestTheDefaultClockRuns(t *testing.T) {
 	require.Zero(t, l.Stats().Ahead)
 }
 
-// TestAClockThatGoesBackGivesNothing sets a clock back by less and by more than a window: the events
-// are late, and are counted with the newest.
+// TestAClockThatGoesBackGivesNothing sets a clock back by less and by more than a window: the
+// events are late, and are counted with the newest.
 func TestAClockThatGoesBackGivesNothing(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		clock := &tallyring.ManualClock{}
@@ -72,8 +72,9 @@ func TestAClockThatStandsStillAdmitsTheLimit(t *testing.T) {
 	})
 }
 
-// TestATickFarAheadHoldsItsKeyOnly has a clock jump years ahead and come back. The key that counted
-// there stays there until time catches up; it is one window's budget, and other keys are not touched.
+// TestATickFarAheadHoldsItsKeyOnly has a clock jump years ahead and come back. The key that
+// counted there stays there until time catches up; it is one window's budget, and other keys are
+// not touched.
 func TestATickFarAheadHoldsItsKeyOnly(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		clock := &tallyring.ManualClock{}
@@ -123,7 +124,8 @@ func TestNegativeTicksCountAsZero(t *testing.T) {
 	})
 }
 
-// TestTheEndOfTime decides at the last ticks that there are. Nothing wraps, and no wait is negative.
+// TestTheEndOfTime decides at the last ticks that there are. Nothing wraps, and no wait is
+// negative.
 func TestTheEndOfTime(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 10, limiter.WithClock(&tallyring.ManualClock{}))

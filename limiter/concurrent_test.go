@@ -14,8 +14,8 @@ import (
 	"github.com/tallyring/tallyring/limiter"
 )
 
-// crowd runs work in n goroutines that begin together, and counts how many were inside of it at once.
-// Each goroutine passes through its work several times if work does so.
+// crowd runs work in n goroutines that begin together, and counts how many were inside of it at
+// once. Each goroutine passes through its work several times if work does so.
 type crowd struct {
 	inside, most atomic.Int64
 }
@@ -59,9 +59,9 @@ func (c *crowd) rounds(t *testing.T, n int, round func(i int)) int {
 	return 0
 }
 
-// TestExactlyTheLimitOfACrowd lets 50 goroutines ask at once on a fresh key with a limit of 25, often,
-// one event each and several each: exactly 25 pass, no more by checking before adding, no fewer by
-// giving up.
+// TestExactlyTheLimitOfACrowd lets 50 goroutines ask at once on a fresh key with a limit of 25,
+// often, one event each and several each: exactly 25 pass, no more by checking before adding, no
+// fewer by giving up.
 func TestExactlyTheLimitOfACrowd(t *testing.T) {
 	const limit = 25
 	each(t, func(t *testing.T, k kind) {
@@ -155,7 +155,8 @@ func TestSetLimitRacesWithDecisions(t *testing.T) {
 }
 
 // TestKeyLimitsRaceWithDecisions gives one key a limit of its own and takes it away while a crowd
-// asks on it and on its neighbour: the one stays below the larger limit, the other at the common one.
+// asks on it and on its neighbour: the one stays below the larger limit, the other at the common
+// one.
 func TestKeyLimitsRaceWithDecisions(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 10)
@@ -190,8 +191,8 @@ func TestKeyLimitsRaceWithDecisions(t *testing.T) {
 	})
 }
 
-// TestMixedVerbsLoseNothing lets a crowd take, ask, read and refund on few keys in one bucket. What a
-// key counts in the end is what was admitted less what was given back.
+// TestMixedVerbsLoseNothing lets a crowd take, ask, read and refund on few keys in one bucket.
+// What a key counts in the end is what was admitted less what was given back.
 func TestMixedVerbsLoseNothing(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		var c crowd

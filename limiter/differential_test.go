@@ -13,8 +13,8 @@ import (
 )
 
 // script drives a limiter and the model with the same operations, through every verb and form of
-// key, and compares each answer. Late ticks are given only for keys that are live at the latest tick:
-// another key may have taken over the cell of one that is not.
+// key, and compares each answer. Late ticks are given only for keys that are live at the latest
+// tick: another key may have taken over the cell of one that is not.
 type script struct {
 	t      *testing.T
 	l      *limiter.Limiter

@@ -34,7 +34,8 @@ func Example() {
 	// bob: 200 OK
 }
 
-// Options choose the window, the memory and the clock. A wrong one is an error that says what is right.
+// Options choose the window, the memory and the clock. A wrong one is an error that says what is
+// right.
 func ExampleNew() {
 	l, err := limiter.New(100, time.Minute,
 		limiter.WithResolution(time.Second),      // 61 buckets
@@ -51,8 +52,8 @@ func ExampleNew() {
 	// limiter: window 1m0s is no multiple of resolution 7s, want a resolution such as 6s
 }
 
-// Take tells what a client may do next. Retry-After is in whole seconds, rounded up and at least 1, so
-// that a client who waits that long passes.
+// Take tells what a client may do next. Retry-After is in whole seconds, rounded up and at least
+// 1, so that a client who waits that long passes.
 func ExampleLimiter_Take() {
 	clock := &tallyring.ManualClock{}
 	l, _ := limiter.New(2, 10*time.Second, limiter.WithClock(clock), limiter.WithLog())
@@ -163,7 +164,8 @@ func ExampleLimiter_AllowMany() {
 	// Output: [true true true false]
 }
 
-// When every cell counts something, events of new keys follow a policy. Keys that have a cell keep it.
+// When every cell counts something, events of new keys follow a policy. Keys that have a cell keep
+// it.
 func ExampleWithFullPolicy() {
 	l, _ := limiter.New(1, time.Minute,
 		limiter.WithKeys(100), limiter.WithFullPolicy(limiter.Deny))

@@ -47,7 +47,8 @@ func TestTheSameLimitAgainRefillsNothing(t *testing.T) {
 	})
 }
 
-// TestUnlimitedCounts admits everything and still counts, so that a limit set later finds the counts.
+// TestUnlimitedCounts admits everything and still counts, so that a limit set later finds the
+// counts.
 func TestUnlimitedCounts(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, tallyring.Unlimited)
@@ -65,7 +66,8 @@ func TestUnlimitedCounts(t *testing.T) {
 	})
 }
 
-// TestLimitsThatNoCellHoldsAreRefused sets limits above MaxLimit, which must leave the old in force.
+// TestLimitsThatNoCellHoldsAreRefused sets limits above MaxLimit, which must leave the old in
+// force.
 func TestLimitsThatNoCellHoldsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 10)
@@ -110,7 +112,8 @@ func TestWithMaxLimitMakesRoomForLaterLimits(t *testing.T) {
 	})
 }
 
-// TestAKeyMayHaveItsOwnLimit sets limits of keys above, below and at the common one, and clears them.
+// TestAKeyMayHaveItsOwnLimit sets limits of keys above, below and at the common one, and clears
+// them.
 func TestAKeyMayHaveItsOwnLimit(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 5)

@@ -8,8 +8,8 @@ import (
 )
 
 // model is what a limiter promises, for every kind of window: it remembers each counted event with
-// the tick as counted, and every answer is a walk over all of them. It knows no ring, no cell and no
-// hash. Its sums are of small numbers and do not saturate.
+// the tick as counted, and every answer is a walk over all of them. It knows no ring, no cell and
+// no hash. Its sums are of small numbers and do not saturate.
 type model struct {
 	kind   kind
 	limit  uint64
@@ -59,8 +59,8 @@ func (m *model) newest(key string) int64 {
 	return newest
 }
 
-// place returns the tick at which an event at now is decided and counted: a late one at the begin of
-// the newest bucket.
+// place returns the tick at which an event at now is decided and counted: a late one at the begin
+// of the newest bucket.
 func (m *model) place(key string, now tallyring.Tick) int64 {
 	tick, newest := max(int64(now), 0), m.newest(key)
 	switch {

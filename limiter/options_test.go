@@ -87,8 +87,8 @@ func contradictions() []wrongChoice {
 }
 
 // TestNewRefusesWithTheValueAndTheCure gives New every value out of range and every contradiction.
-// Each must be an error of one line that begins with the package's name and holds the value and what
-// would be right, and no limiter.
+// Each must be an error of one line that begins with the package's name and holds the value and
+// what would be right, and no limiter.
 func TestNewRefusesWithTheValueAndTheCure(t *testing.T) {
 	for _, c := range append(wrongRanges(), contradictions()...) {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestNewRefusesWithTheValueAndTheCure(t *testing.T) {
 	}
 }
 
-// TestTheCureOfAnErrorCures takes the width that an error proposes, or the least width it names, and
-// finds that New takes it.
+// TestTheCureOfAnErrorCures takes the width that an error proposes, or the least width it names,
+// and finds that New takes it.
 func TestTheCureOfAnErrorCures(t *testing.T) {
 	for _, c := range []struct {
 		window, width time.Duration

@@ -14,8 +14,8 @@ import (
 
 const second = tallyring.Tick(time.Second)
 
-// TestBoundaryBurst is the example of the literature: 100 per minute, 100 events at second 59 and 100
-// at second 60. A fixed window lets all 200 through, every other kind 100.
+// TestBoundaryBurst is the example of the literature: 100 per minute, 100 events at second 59 and
+// 100 at second 60. A fixed window lets all 200 through, every other kind 100.
 func TestBoundaryBurst(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 100)
@@ -29,8 +29,8 @@ func TestBoundaryBurst(t *testing.T) {
 	})
 }
 
-// TestBoundaryBurstOfTheQuestion sends the bursts at seconds 58 and 62. The interpolated two buckets
-// let 3 of the second burst through, since 58/60 of the first still count.
+// TestBoundaryBurstOfTheQuestion sends the bursts at seconds 58 and 62. The interpolated two
+// buckets let 3 of the second burst through, since 58/60 of the first still count.
 func TestBoundaryBurstOfTheQuestion(t *testing.T) {
 	want := map[string]int{"fixed": 200, "two": 103}
 	each(t, func(t *testing.T, k kind) {
@@ -62,8 +62,8 @@ func TestNinetyThreeOfAHundred(t *testing.T) {
 	require.Equal(t, 7, admitted(l, "c", now, 100))
 }
 
-// TestTwoBucketsOfTheSeed is the seed's own assertion: 10 per 1000 ns. The first ten pass at 999, none
-// at 1000, five at 1500.
+// TestTwoBucketsOfTheSeed is the seed's own assertion: 10 per 1000 ns. The first ten pass at 999,
+// none at 1000, five at 1500.
 func TestTwoBucketsOfTheSeed(t *testing.T) {
 	l, err := limiter.New(10, 1000)
 	require.NoError(t, err)

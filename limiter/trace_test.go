@@ -16,8 +16,8 @@ import (
 )
 
 // dataFolder returns the folder of the data that is not part of the project: TALLYRING_DATA, or
-// shared/data beside the folder that holds go.work. The test is skipped where it is absent, or fails
-// under TALLYRING_REQUIRE_DATA=1.
+// shared/data beside the folder that holds go.work. The test is skipped where it is absent, or
+// fails under TALLYRING_REQUIRE_DATA=1.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("TALLYRING_DATA")
@@ -59,9 +59,10 @@ func trace(t *testing.T, path string) []uint32 {
 	return keys
 }
 
-// TestRealKeysAgainstTheModel replays real traces of keys, an event each 50 ms, so that a window sees
-// 1200 of them, and compares every decision with the model. No trailing window of any key holds more
-// than the limit where the window is strict or a log, or more than twice the limit elsewhere.
+// TestRealKeysAgainstTheModel replays real traces of keys, an event each 50 ms, so that a window
+// sees 1200 of them, and compares every decision with the model. No trailing window of any key
+// holds more than the limit where the window is strict or a log, or more than twice the limit
+// elsewhere.
 func TestRealKeysAgainstTheModel(t *testing.T) {
 	folder := dataFolder(t)
 	files := map[string]struct{ events, distinct int }{

@@ -21,9 +21,9 @@ func worstTrailing(ticks []tallyring.Tick, length tallyring.Tick) int {
 	return worst
 }
 
-// requireTrailing looks at every trailing window of what several goroutines were admitted at: strict
-// windows and the log stay within the limit, the others within twice that. The limit must have been
-// reached, and no bucket of a fixed window may hold more.
+// requireTrailing looks at every trailing window of what several goroutines were admitted at:
+// strict windows and the log stay within the limit, the others within twice that. The limit must
+// have been reached, and no bucket of a fixed window may hold more.
 func requireTrailing(
 	t *testing.T, k kind, limit int, ticks [][]tallyring.Tick, end tallyring.Tick,
 ) {

@@ -122,7 +122,8 @@ func TestLateTicksAdmitNothingMore(t *testing.T) {
 	})
 }
 
-// TestALateEventIsCountedInTheNewestBucket takes an event late and gives back what its decision names.
+// TestALateEventIsCountedInTheNewestBucket takes an event late and gives back what its decision
+// names.
 func TestALateEventIsCountedInTheNewestBucket(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		l := k.build(t, 10)
