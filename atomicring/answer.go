@@ -10,56 +10,61 @@ import (
 func (g *Tagged) TryTake(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) (tallyring.Decision, Verdict) {
-	limit = g.clamp(limit)
-	s, verdict := g.trySlow(words, head, now, cost, limit)
+	s, ahead, verdict := g.weighed(words, head, now, cost, limit)
 	if verdict == Again {
 		return tallyring.Decision{}, Again
 	}
 	allowed := verdict == Admitted
-	ahead := uint64(max(g.distance(s.index, head>>g.indexShift), 0))
-	var retry, empty uint64
-	switch {
-	case !allowed && !hopeless(cost, limit):
-		retry = g.retry(words, head, s, ahead, cost, limit)
-		fallthrough
-	case !allowed, cost == 0:
-		empty = g.empty(words, head, s, ahead)
-		verdict = unchanged(words, head, verdict)
-	default:
-		s.full += min(cost, ^s.full)
-		empty = (s.index + g.slots) * g.width
+	if allowed && cost > 0 {
+		s.Full += min(cost, ^s.Full)
+		return g.Answer(words, g.counted(head, cost), s, ahead, now, cost, limit, true), Admitted
 	}
-	return g.decision(s, now, cost, limit, allowed, retry, empty), verdict
+	d := g.Answer(words, head, s, ahead, now, cost, limit, allowed)
+	return d, unchanged(words, head, verdict)
+}
+
+// Answer assembles the answer to an event at now that was allowed or denied on s, whose head lies ahead
+// buckets back. Both count the event already where it was allowed.
+func (g *Tagged) Answer(
+	words []atomic.Uint64, head uint64, s Standing, ahead uint64,
+	now tallyring.Tick, cost, limit uint64, allowed bool,
+) tallyring.Decision {
+	limit = g.Clamp(limit)
+	var retry uint64
+	if !allowed && !hopeless(cost, limit) {
+		retry = g.retry(words, head, s, ahead, cost, limit)
+	}
+	return g.decision(s, now, cost, limit, allowed, retry, g.empty(words, head, s, ahead))
 }
 
 // retry returns the first tick at which s, whose head lies ahead buckets back, admits cost if nothing
 // comes. The cost is at most the limit. One bucket after another becomes the oldest, then leaves.
 func (g *Tagged) retry(
-	words []atomic.Uint64, head uint64, s standing, ahead, cost, limit uint64,
+	words []atomic.Uint64, head uint64, s Standing, ahead, cost, limit uint64,
 ) uint64 {
 	for age := g.slots - 1; ; age-- {
 		if nanos, ok := g.passes(s, cost, limit); ok {
 			return nanos
 		}
-		s.index++
+		s.Index++
 		if age == 0 {
-			return s.index * g.width
+			return s.Index * g.width
 		}
-		s.elapsed = 0
-		s.oldest = g.countAt(words, head, s.index-g.slots+1, age-1, ahead)
-		s.full -= min(s.full, s.oldest)
+		s.Elapsed = 0
+		s.Oldest = g.countAt(words, head, s.Index-g.slots+1, age-1, ahead)
+		s.Full -= min(s.Full, s.Oldest)
 	}
 }
 
 // empty returns the tick at which nothing of s is left in the window: when the newest bucket that
 // counts anything leaves it.
-func (g *Tagged) empty(words []atomic.Uint64, head uint64, s standing, ahead uint64) uint64 {
-	if s.full == 0 && s.oldest == 0 {
+func (g *Tagged) empty(words []atomic.Uint64, head uint64, s Standing, ahead uint64) uint64 {
+	if s.Full == 0 && s.Oldest == 0 {
 		return 0
 	}
 	for age := ahead; age < g.slots; age++ {
-		if g.countAt(words, head, s.index-age, age, ahead) > 0 {
-			return (s.index - age + g.slots) * g.width
+		if g.countAt(words, head, s.Index-age, age, ahead) > 0 {
+			return (s.Index - age + g.slots) * g.width
 		}
 	}
 	return 0
@@ -87,6 +92,6 @@ func (g *Tagged) countAt(
 func (g *Tagged) TryRead(
 	words []atomic.Uint64, head uint64, now tallyring.Tick,
 ) (tallyring.Reading, Verdict) {
-	s, _ := g.standing(words, head, now)
-	return g.reading(s), unchanged(words, head, Admitted)
+	s, _ := g.Standing(words, head, now)
+	return g.Reading(s), unchanged(words, head, Admitted)
 }

@@ -53,7 +53,7 @@ func newBuckets(w tallyring.Window, indexBits, countBits int) buckets {
 // indexBits returns the fewest bits in which bucket indexes of this width, MaxLength apart, keep
 // within half the range.
 func indexBits(width time.Duration) int {
-	return bits.Len64(uint64(tallyring.MaxLength/width)) + 1
+	return bits.Len64(uint64(tallyring.MaxLength/width)+1) + 1
 }
 
 // narrow is the error of a layout that would leave fewer than minCountBits for a count.
@@ -89,31 +89,29 @@ func (b *buckets) distance(index, stored uint64) int64 {
 // maxLimit is the largest limit that counts of this layout can hold: one less than saturation.
 func (b *buckets) maxLimit() uint64 { return b.maxCount - 1 }
 
-// clamp returns the limit that decides.
-func (b *buckets) clamp(limit uint64) uint64 {
+// Clamp returns the limit that decides: the largest that counts can hold instead of a larger finite one.
+func (b *buckets) Clamp(limit uint64) uint64 {
 	if limit > b.maxLimit() && limit != tallyring.Unlimited {
 		return b.maxLimit()
 	}
 	return limit
 }
 
-// fits is the one test that admits: full*b + oldest*(b-elapsed) + cost*b <= limit*b, in integers.
+// Fits is the one test that admits: full*b + oldest*(b-elapsed) + cost*b <= limit*b, in integers.
 // A saturated count is over every limit that a layout can hold: in full because it exceeds the
 // limit, as the oldest because it is not weighted. The limit must be at most maxLimit.
-func (b *buckets) fits(full, oldest, elapsed, cost, limit uint64) bool {
-	if cost > limit || full > limit-cost {
+func (b *buckets) Fits(s Standing, cost, limit uint64) bool {
+	if cost > limit || s.Full > limit-cost {
 		return false
 	}
-	room := limit - cost - full
-	return oldest <= room || b.fitsWeighted(oldest, elapsed, room)
-}
-
-// fitsWeighted is the rest of fits, for an oldest bucket that fits only in part.
-func (b *buckets) fitsWeighted(oldest, elapsed, room uint64) bool {
-	if b.whole || oldest == b.maxCount {
+	room := limit - cost - s.Full
+	if s.Oldest <= room {
+		return true
+	}
+	if b.whole || s.Oldest == b.maxCount {
 		return false
 	}
-	needHigh, needLow := bits.Mul64(oldest, b.width-elapsed)
+	needHigh, needLow := bits.Mul64(s.Oldest, b.width-s.Elapsed)
 	haveHigh, haveLow := bits.Mul64(room, b.width)
 	return needHigh < haveHigh || needHigh == haveHigh && needLow <= haveLow
 }

@@ -102,53 +102,53 @@ func (p *Packed) Sums(counts, cost uint64) (full, high uint64) {
 // false where the event is denied. It returns word itself and true for an event of cost 0 that the
 // limit would admit.
 func (p *Packed) Next(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, bool) {
-	limit = p.clamp(limit)
+	limit = p.Clamp(limit)
 	s := p.standing(word, now)
 	if limit == tallyring.Unlimited {
-		return p.pack(word, s, p.saturating(s.full, cost), cost), true
+		return p.pack(word, s, p.saturating(s.Full, cost), cost), true
 	}
-	if limit == 0 || !p.fits(s.full, s.oldest, s.elapsed, cost, limit) {
+	if limit == 0 || !p.Fits(s, cost, limit) {
 		return word, false
 	}
-	return p.pack(word, s, s.full+cost, cost), true
+	return p.pack(word, s, s.Full+cost, cost), true
 }
 
 // pack returns the word for s with another current count, or word where the cost was 0.
-func (p *Packed) pack(word uint64, s standing, current, cost uint64) uint64 {
+func (p *Packed) pack(word uint64, s Standing, current, cost uint64) uint64 {
 	if cost == 0 {
 		return word
 	}
-	return p.stored(s.index)<<p.indexShift | s.oldest<<p.countBits | current
+	return p.stored(s.Index)<<p.indexShift | s.Oldest<<p.countBits | current
 }
 
 // stored reduces a bucket index to the bits that a word keeps of it.
 func (p *Packed) stored(index uint64) uint64 { return index << p.far >> p.far }
 
 // standing returns the counts of word as of the bucket of now or, where that is late, of word's.
-func (p *Packed) standing(word uint64, now tallyring.Tick) standing {
+func (p *Packed) standing(word uint64, now tallyring.Tick) Standing {
 	index, elapsed := p.at(now)
 	current, previous := word&p.maxCount, word>>p.countBits&p.previousMask
 	ahead := p.distance(index, word>>p.indexShift)
 	switch {
 	case word == 0 || ahead > 1:
-		return standing{index: index, elapsed: elapsed}
+		return Standing{Index: index, Elapsed: elapsed}
 	case ahead == 1:
-		return standing{index: index, elapsed: elapsed, oldest: current & p.previousMask}
+		return Standing{Index: index, Elapsed: elapsed, Oldest: current & p.previousMask}
 	case ahead < 0:
-		return standing{index: index - uint64(ahead), full: current, oldest: previous}
+		return Standing{Index: index - uint64(ahead), Full: current, Oldest: previous}
 	}
-	return standing{index: index, elapsed: elapsed, full: current, oldest: previous}
+	return Standing{Index: index, Elapsed: elapsed, Full: current, Oldest: previous}
 }
 
 // Take is Next with the whole answer.
 func (p *Packed) Take(
 	word uint64, now tallyring.Tick, cost, limit uint64,
 ) (uint64, tallyring.Decision) {
-	limit = p.clamp(limit)
+	limit = p.Clamp(limit)
 	next, allowed := p.Next(word, now, cost, limit)
 	s := p.standing(word, now)
 	if allowed {
-		s.full = p.saturating(s.full, cost)
+		s.Full = p.saturating(s.Full, cost)
 	}
 	var retry uint64
 	if !allowed && !hopeless(cost, limit) {
@@ -158,30 +158,30 @@ func (p *Packed) Take(
 }
 
 // retry returns the first tick at which s admits cost, which is at most limit, if nothing comes.
-func (p *Packed) retry(s standing, cost, limit uint64) uint64 {
+func (p *Packed) retry(s Standing, cost, limit uint64) uint64 {
 	for range p.slots {
 		if nanos, ok := p.passes(s, cost, limit); ok {
 			return nanos
 		}
-		s = standing{index: s.index + 1, oldest: s.full & p.previousMask}
+		s = Standing{Index: s.Index + 1, Oldest: s.Full & p.previousMask}
 	}
-	return s.index * p.width
+	return s.Index * p.width
 }
 
 // empty returns the tick at which nothing of s is left in the window.
-func (p *Packed) empty(s standing) uint64 {
+func (p *Packed) empty(s Standing) uint64 {
 	switch {
-	case s.full > 0:
-		return (s.index + p.slots) * p.width
-	case s.oldest > 0:
-		return (s.index + p.slots - 1) * p.width
+	case s.Full > 0:
+		return (s.Index + p.slots) * p.width
+	case s.Oldest > 0:
+		return (s.Index + p.slots - 1) * p.width
 	}
 	return 0
 }
 
 // Read returns what word counts at now.
 func (p *Packed) Read(word uint64, now tallyring.Tick) tallyring.Reading {
-	return p.reading(p.standing(word, now))
+	return p.Reading(p.standing(word, now))
 }
 
 // Add counts without deciding. It returns the new word and true, or word and false where the bucket
@@ -189,15 +189,15 @@ func (p *Packed) Read(word uint64, now tallyring.Tick) tallyring.Reading {
 func (p *Packed) Add(word uint64, now tallyring.Tick, count uint64) (uint64, bool) {
 	index, _ := p.at(now)
 	s := p.standing(word, now)
-	switch s.index - index {
+	switch s.Index - index {
 	case 0:
-		return p.pack(word, s, p.saturating(s.full, count), count), true
+		return p.pack(word, s, p.saturating(s.Full, count), count), true
 	case 1:
 		if p.previousMask == 0 {
 			return word, false
 		}
-		s.oldest = p.saturating(s.oldest, count)
-		return p.pack(word, s, s.full, count), true
+		s.Oldest = p.saturating(s.Oldest, count)
+		return p.pack(word, s, s.Full, count), true
 	}
 	return word, false
 }

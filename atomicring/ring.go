@@ -42,19 +42,21 @@ func NewFor(w tallyring.Window, limit uint64) (*Ring, error) {
 	return r, nil
 }
 
-// newRing takes the packed form where it holds limit, and else the tagged form.
+// newRing takes the packed form where it holds limit, else the tagged form, or the one that holds more
+// where neither does.
 func newRing(w tallyring.Window, limit uint64) (*Ring, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
+	tagged, err := NewTagged(w, 0)
 	words := tallyring.Words(tallyring.NewLines(linesFor(w.Slots)))
 	if w.Slots <= 2 {
-		packed, err := NewPacked(w, 0)
-		if err == nil && packed.MaxLimit() >= limit {
+		packed, errPacked := NewPacked(w, 0)
+		more := err == nil && packed.MaxLimit() > tagged.MaxLimit()
+		if errPacked == nil && (packed.MaxLimit() >= limit || more && limit > tagged.MaxLimit()) {
 			return &Ring{word: &words[0], words: words[:1:1], packed: packed}, nil
 		}
 	}
-	tagged, err := NewTagged(w, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -117,16 +119,16 @@ func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
 // allowTagged is Allow for a ring of several words.
 func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
 	g, words := &r.tagged, r.words
-	head, base := words[0].Load(), g.base(now)
-	count := head ^ base
-	if !g.plain(count, cost, limit) {
+	head := words[0].Load()
+	count, last := g.Near(head, now)
+	if !g.Plain(count, cost, limit) {
 		return r.allowTaggedSlow(now, cost, limit)
 	}
 	high := count + cost
 	if high > limit {
 		return false
 	}
-	high += g.older(words[1:], base-1)
+	high += g.Older(words[1:], last)
 	if high <= limit && words[0].CompareAndSwap(head, head+cost) {
 		return true
 	}

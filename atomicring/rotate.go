@@ -17,14 +17,15 @@ func (g *Tagged) rotate(words []atomic.Uint64, head, from, to uint64) {
 			}
 			head |= g.sealed
 		}
-		g.carry(g.slot(words, from), from, head&g.maxCount)
+		g.Carry(words, from, head&g.maxCount)
 	}
-	words[0].CompareAndSwap(head, g.stored(to)<<g.indexShift)
+	words[0].CompareAndSwap(head, g.Head(to))
 }
 
-// carry copies the sealed count of bucket from into slot, over an older tag only. It ends because
+// Carry copies the sealed count of bucket from into its slot, over an older tag only. It ends because
 // each failure means that a late add or a refund has changed the slot, or that the copy is there.
-func (g *Tagged) carry(slot *atomic.Uint64, from, count uint64) {
+func (g *Tagged) Carry(words []atomic.Uint64, from, count uint64) {
+	slot := g.slot(words, from)
 	for {
 		held := slot.Load()
 		if held != 0 && g.age(held, from) <= 0 {

@@ -14,8 +14,8 @@ import (
 //	 63   indexShift    countBits    0
 //	{mark?| bucket index | sealed | count}
 //
-// A caller may keep the topmost bit of the head for itself (mark), and then hands in heads in which it
-// is 0. The other words never carry marks.
+// A caller may keep topmost bits of the head for itself (mark), and then hands in heads in which they
+// are 0. The other words never carry marks.
 //
 // Who may change what:
 //
@@ -44,7 +44,7 @@ type Tagged struct {
 	indexShift uint8
 }
 
-// NewTagged returns the layout for w with markBits (0 or 1) kept free on top, or an error where a
+// NewTagged returns the layout for w with markBits of the head kept free on top, or an error where a
 // count could not hold 8 bits. It holds limits up to MaxLimit.
 func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 	if err := w.Validate(); err != nil {
@@ -68,6 +68,15 @@ func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 // MaxLimit returns the largest limit that a count can hold. A larger finite limit decides as this
 // one.
 func (g *Tagged) MaxLimit() uint64 { return g.limit }
+
+// CountMask returns the bits of a word that hold its count; all of them set say that it is saturated.
+func (g *Tagged) CountMask() uint64 { return g.maxCount }
+
+// SealMark returns the bit that seals a head.
+func (g *Tagged) SealMark() uint64 { return g.sealed }
+
+// Head returns the word of a head that counts nothing in a bucket.
+func (g *Tagged) Head(index uint64) uint64 { return g.stored(index) << g.indexShift }
 
 // Words returns how many words a ring takes.
 func (g *Tagged) Words() int { return int(g.slots) }
@@ -93,18 +102,15 @@ func (g *Tagged) Expired(head uint64, now tallyring.Tick) bool {
 func (g *Tagged) Try(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) Verdict {
-	base := g.base(now)
-	high := (head ^ base&g.keep) + cost
-	if !g.plain(high-cost, cost, limit) {
-		_, verdict := g.trySlow(words, head, now, cost, limit)
-		return verdict
+	count, last := g.Near(head, now)
+	if !g.Plain(count, cost, limit) {
+		return g.trySlow(words, head, now, cost, limit)
 	}
-	if high > limit {
+	if count+cost > limit {
 		return Denied
 	}
-	if high+g.older(words[1:], base-1) > limit {
-		_, verdict := g.trySlow(words, head, now, cost, limit)
-		return verdict
+	if count+cost+g.Older(words[1:], last) > limit {
+		return g.trySlow(words, head, now, cost, limit)
 	}
 	if words[0].CompareAndSwap(head, head+cost) {
 		return Admitted
@@ -112,10 +118,17 @@ func (g *Tagged) Try(
 	return Again
 }
 
-// plain tells whether the sums of counts decide: the head, of which count is what is left, is in its
+// Plain tells whether the sums of counts decide: the head, of which count is what is left, is in its
 // newest bucket and not sealed, the layout holds the limit, and the cost is 1 to limit.
-func (g *Tagged) plain(count, cost, limit uint64) bool {
+func (g *Tagged) Plain(count, cost, limit uint64) bool {
 	return count < g.sealed && limit <= g.limit && cost-1 < limit
+}
+
+// Near returns what is left of head if its bucket is that of now and it is not sealed, its count, and
+// otherwise a value for which Plain is false; and what Older takes for the bucket of now.
+func (g *Tagged) Near(head uint64, now tallyring.Tick) (count, last uint64) {
+	base := g.base(now)
+	return head ^ base&g.keep, base - 1
 }
 
 // base returns the word of an empty bucket at now. Where an older bucket's word is w, base-1-w is
@@ -126,10 +139,10 @@ func (g *Tagged) base(now tallyring.Tick) uint64 {
 	return high >> (g.shift & 63) << (g.indexShift & 63)
 }
 
-// older returns the sum of the slots that count in the window which ends at the bucket of last+1,
+// Older returns the sum of the slots that count in the window which ends at the bucket of last+1,
 // the oldest whole. It has no branch that depends on what it loads, and takes three slots at a time:
 // with six, the compiler runs out of registers.
-func (g *Tagged) older(slots []atomic.Uint64, last uint64) (sum uint64) {
+func (g *Tagged) Older(slots []atomic.Uint64, last uint64) (sum uint64) {
 	span, mask := g.span, g.sealed-1
 	for len(slots) >= 3 {
 		three := (*[3]atomic.Uint64)(slots)
@@ -163,56 +176,63 @@ func unchanged(words []atomic.Uint64, head uint64, verdict Verdict) Verdict {
 }
 
 // trySlow is Try for every case but a positive cost in the newest bucket, not sealed, under a finite
-// limit. It returns what it weighed, before the event.
+// limit.
 func (g *Tagged) trySlow(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
-) (standing, Verdict) {
-	limit = g.clamp(limit)
-	s, ahead := g.standing(words, head, now)
-	admitted := limit == tallyring.Unlimited ||
-		limit > 0 && g.fits(s.full, s.oldest, s.elapsed, cost, limit)
-	switch {
-	case !admitted:
-		return s, unchanged(words, head, Denied)
-	case cost == 0:
-		return s, unchanged(words, head, Admitted)
-	case ahead > 0:
-		g.rotate(words, head, s.index-ahead, s.index)
-		return s, Again
-	}
-	count := g.saturating(head&g.maxCount, cost)
-	if words[0].CompareAndSwap(head, head&^g.maxCount|count) {
-		return s, Admitted
-	}
-	return s, Again
+) Verdict {
+	_, _, verdict := g.weighed(words, head, now, cost, limit)
+	return verdict
 }
 
-// standing returns the counts as of the bucket of now or, where that is late, of the head's, and how
+// weighed is Try, with what it weighed before the event.
+func (g *Tagged) weighed(
+	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
+) (Standing, uint64, Verdict) {
+	limit = g.Clamp(limit)
+	s, ahead := g.Standing(words, head, now)
+	admitted := limit == tallyring.Unlimited ||
+		limit > 0 && g.Fits(s, cost, limit)
+	switch {
+	case !admitted:
+		return s, ahead, unchanged(words, head, Denied)
+	case cost == 0:
+		return s, ahead, unchanged(words, head, Admitted)
+	case ahead > 0:
+		g.rotate(words, head, s.Index-ahead, s.Index)
+		return s, ahead, Again
+	}
+	if words[0].CompareAndSwap(head, g.counted(head, cost)) {
+		return s, ahead, Admitted
+	}
+	return s, ahead, Again
+}
+
+// Standing returns the counts as of the bucket of now or, where that is late, of the head's, and how
 // many buckets that lies ahead of the head. A sealed head is on its way to the next bucket at least,
 // and its oldest slot may be overwritten already: it counts as if it had arrived.
-func (g *Tagged) standing(
+func (g *Tagged) Standing(
 	words []atomic.Uint64, head uint64, now tallyring.Tick,
-) (s standing, ahead uint64) {
-	s.index, s.elapsed = g.at(now)
-	distance := g.distance(s.index, head>>(g.indexShift&63))
+) (s Standing, ahead uint64) {
+	s.Index, s.Elapsed = g.at(now)
+	distance := g.distance(s.Index, head>>(g.indexShift&63))
 	switch {
 	case distance < 0 && head == 0 && unused(words):
 		return s, g.slots
 	case distance < 0:
-		s.index, s.elapsed, distance = s.index-uint64(distance), 0, 0
+		s.Index, s.Elapsed, distance = s.Index-uint64(distance), 0, 0
 	}
 	if distance == 0 && head&g.sealed != 0 {
-		s.index, s.elapsed, distance = s.index+1, 0, 1
+		s.Index, s.Elapsed, distance = s.Index+1, 0, 1
 	}
 	ahead = uint64(distance)
 	if ahead >= g.slots {
 		return s, ahead
 	}
-	s.full, s.oldest = g.weigh(words, s.index, ahead)
+	s.Full, s.Oldest = g.weigh(words, s.Index, ahead)
 	if ahead > 0 && ahead == g.slots-1 {
-		s.oldest = head & g.maxCount
+		s.Oldest = head & g.maxCount
 	} else {
-		s.full += head & g.maxCount
+		s.Full += head & g.maxCount
 	}
 	return s, ahead
 }
@@ -233,6 +253,11 @@ func (g *Tagged) weigh(words []atomic.Uint64, index, ahead uint64) (full, oldest
 	return full, oldest
 }
 
+// counted returns head with more counted.
+func (g *Tagged) counted(head, more uint64) uint64 {
+	return head&^g.maxCount | g.saturating(head&g.maxCount, more)
+}
+
 // unused tells whether nothing was ever counted in words.
 func unused(words []atomic.Uint64) bool {
 	for i := range words {
@@ -251,30 +276,30 @@ func (g *Tagged) stored(index uint64) uint64 { return index << g.far >> g.far }
 func (g *Tagged) TryAdd(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, count uint64,
 ) Verdict {
-	s, ahead := g.standing(words, head, now)
+	s, ahead := g.Standing(words, head, now)
 	index, _ := g.at(now)
-	behind := s.index - index
+	behind := s.Index - index
 	switch {
 	case behind >= g.slots:
 		return unchanged(words, head, Denied)
 	case count == 0:
 		return unchanged(words, head, Admitted)
 	case ahead > 0:
-		g.rotate(words, head, s.index-ahead, s.index)
+		g.rotate(words, head, s.Index-ahead, s.Index)
 		return Again
 	case behind > 0:
-		return g.addLate(g.slot(words, index), index, count)
+		return g.addLate(words, head, index, count)
 	}
-	sum := g.saturating(head&g.maxCount, count)
-	if words[0].CompareAndSwap(head, head&^g.maxCount|sum) {
+	if words[0].CompareAndSwap(head, g.counted(head, count)) {
 		return Admitted
 	}
 	return Again
 }
 
 // addLate counts in the slot of bucket index, older than the newest: over an older tag if the slot
-// holds one. A newer tag says that the bucket has left the ring by now.
-func (g *Tagged) addLate(slot *atomic.Uint64, index, count uint64) Verdict {
+// holds one. A newer tag says that the ring has turned meanwhile.
+func (g *Tagged) addLate(words []atomic.Uint64, head, index, count uint64) Verdict {
+	slot := g.slot(words, index)
 	held := slot.Load()
 	var sum uint64
 	switch age := g.age(held, index); {
@@ -283,7 +308,7 @@ func (g *Tagged) addLate(slot *atomic.Uint64, index, count uint64) Verdict {
 	case age > 0 || held == 0:
 		sum = g.saturating(0, count)
 	default:
-		return Again
+		return unchanged(words, head, Denied)
 	}
 	if slot.CompareAndSwap(held, index<<g.indexShift|sum) {
 		return Admitted

@@ -129,8 +129,8 @@ func (t *Table) choose(c Config) (lines uint64, err error) {
 	}
 	if known && c.MaxLimit > t.tagged.MaxLimit() {
 		return 0, fmt.Errorf("table: limit %d is above %d, the most that a window of width %v can "+
-			"hold: want a lower limit or a larger width", c.MaxLimit, t.tagged.MaxLimit(),
-			c.Window.Width)
+			"hold: want a lower limit or a larger width", c.MaxLimit,
+			max(t.tagged.MaxLimit(), t.packed.MaxLimit()), c.Window.Width)
 	}
 	lines = uint64(c.Window.Slots+1+tallyring.LineWords-1) / tallyring.LineWords
 	t.states = states{shift: t.tagged.IndexShift(), slots: int64(c.Window.Slots)}
