@@ -74,7 +74,7 @@ func follow(t *testing.T, m *fakeMachine, clock Clock, latest Tick, learnNs floa
 func TestCycleClockFollowsTheTrueTime(t *testing.T) {
 	const farNs = 250
 	for name, rate := range map[string]float64{
-		"24 MHz": 0.024, "100 MHz": 0.1, "1 GHz": 1, "2.45 GHz": 2.45, "5.7 GHz": 5.7,
+		"24 MHz": 0.024, "1 GHz": 1, "5.7 GHz": 5.7,
 	} {
 		t.Run(name, func(t *testing.T) {
 			machine, clock := cycleClockOn(rate)
@@ -87,7 +87,7 @@ func TestCycleClockFollowsTheTrueTime(t *testing.T) {
 			latest, worstNs = follow(t, machine, clock, latest, float64(3*baseline))
 			assert.Less(t, worstNs, float64(farNs), "after the counter slowed down")
 
-			for range 10 {
+			for range 4 {
 				machine.counted = -machine.trueNs * machine.rate
 				latest, worstNs = follow(t, machine, clock, latest, float64(4*lastSpan))
 				assert.Less(t, worstNs, float64(farNs), "after a reset")

@@ -76,7 +76,8 @@ func TestHotFunctionsKeepTheirPromises(t *testing.T) {
 	slices.Sort(packages)
 	arguments := append([]string{"build", "-gcflags=-m"}, slices.Compact(packages)...)
 	compile := exec.Command("go", arguments...)
-	compile.Env = append(os.Environ(), "GOOS="+promiseSystem, "GOARCH="+promiseArch, "CGO_ENABLED=0")
+	compile.Env = append(os.Environ(),
+		"GOOS="+promiseSystem, "GOARCH="+promiseArch, "CGO_ENABLED=0")
 	account, err := compile.CombinedOutput()
 	require.NoError(t, err, "go %s\n%s", strings.Join(arguments, " "), account)
 
