@@ -38,6 +38,36 @@ func TestAllowManyIsAllowOneByOne(t *testing.T) {
 	})
 }
 
+// TestBatchesOfEverySize decides on batches around the size in which they are handed on, with
+// limits of single keys and without, after a prefetch of all of them, which must change nothing.
+func TestBatchesOfEverySize(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		for _, own := range []bool{false, true} {
+			for _, n := range []int{0, 1, 2, 31, 32, 33, 63, 64, 65, 200} {
+				small := limiter.WithKeys(64)
+				batch, single := k.build(t, 1, small), k.build(t, 1, small)
+				if own {
+					require.NoError(t, batch.SetKeyLimit(7, 2))
+					require.NoError(t, single.SetKeyLimit(7, 2))
+				}
+				keys := make([]limiter.Key, n)
+				for i := range keys {
+					keys[i] = limiter.Key(i % 40)
+				}
+				batch.Prefetch(keys...)
+				require.Zero(t, batch.StatsAt(start).Live)
+				got, want := make([]bool, n+1), make([]bool, n+1)
+				batch.AllowMany(keys, start, 1, got)
+				for i, key := range keys {
+					want[i] = single.AllowKey(key, start, 1)
+				}
+				require.Equal(t, want, got, "%d keys, limits of their own %v", n, own)
+				require.EqualValues(t, min(n, 40), batch.StatsAt(start).Live)
+			}
+		}
+	})
+}
+
 // TestAllowManyWantsRoomForItsAnswers gives it slices too short, empty and longer.
 func TestAllowManyWantsRoomForItsAnswers(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {

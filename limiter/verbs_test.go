@@ -242,8 +242,8 @@ func TestARefundGoesWhereItWasCounted(t *testing.T) {
 		l.RefundAt("a", old.At, 4)
 		want := newModel(k, 10)
 		require.True(t, want.allow("a", start+1, 3))
-		for _, now := range []tallyring.Tick{start + 1, start + 2, start + tallyring.Tick(window) - 1,
-			start + tallyring.Tick(window), start + tallyring.Tick(window) + 1} {
+		later := start + tallyring.Tick(window)
+		for _, now := range []tallyring.Tick{start + 1, start + 2, later - 1, later, later + 1} {
 			require.InDelta(t, want.read("a", now).Estimate, l.PeekAt("a", now).Estimate, 1e-9)
 			require.Equal(t, want.read("a", now).High, l.PeekAt("a", now).High)
 		}
