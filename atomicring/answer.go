@@ -23,8 +23,8 @@ func (g *Tagged) TryTake(
 	return d, unchanged(words, head, verdict)
 }
 
-// Answer assembles the answer to an event at now that was allowed or denied on s, whose head lies ahead
-// buckets back. Both count the event already where it was allowed.
+// Answer assembles the answer to an event at now that was allowed or denied on s, whose head lies
+// ahead buckets back. Both count the event already where it was allowed.
 func (g *Tagged) Answer(
 	words []atomic.Uint64, head uint64, s Standing, ahead uint64,
 	now tallyring.Tick, cost, limit uint64, allowed bool,
@@ -37,8 +37,9 @@ func (g *Tagged) Answer(
 	return g.decision(s, now, cost, limit, allowed, retry, g.empty(words, head, s, ahead))
 }
 
-// retry returns the first tick at which s, whose head lies ahead buckets back, admits cost if nothing
-// comes. The cost is at most the limit. One bucket after another becomes the oldest, then leaves.
+// retry returns the first tick at which s, whose head lies ahead buckets back, admits cost if
+// nothing comes. The cost is at most the limit. One bucket after another becomes the oldest, then
+// leaves.
 func (g *Tagged) retry(
 	words []atomic.Uint64, head uint64, s Standing, ahead, cost, limit uint64,
 ) uint64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/tallyring/tallyring/atomicring"
 )
 
-// BenchmarkFloor is what one decision cannot beat: a load and a compare-and-swap on the same kind of
-// line.
+// BenchmarkFloor is what one decision cannot beat: a load and a compare-and-swap on the same kind
+// of line.
 func BenchmarkFloor(b *testing.B) {
 	word := &tallyring.Words(tallyring.NewLines(2))[0]
 	for b.Loop() {

@@ -81,7 +81,8 @@ func (b *buckets) at(now tallyring.Tick) (index, elapsed uint64) {
 	return index, nanos - index*b.width
 }
 
-// distance returns how many buckets index lies after stored, which is known modulo 2^(64-far) alone.
+// distance returns how many buckets index lies after stored, which is known modulo 2^(64-far)
+// alone.
 func (b *buckets) distance(index, stored uint64) int64 {
 	return int64((index-stored)<<(b.far&63)) >> (b.far & 63)
 }
@@ -89,7 +90,8 @@ func (b *buckets) distance(index, stored uint64) int64 {
 // maxLimit is the largest limit that counts of this layout can hold: one less than saturation.
 func (b *buckets) maxLimit() uint64 { return b.maxCount - 1 }
 
-// Clamp returns the limit that decides: the largest that counts can hold instead of a larger finite one.
+// Clamp returns the limit that decides: the largest that counts can hold instead of a larger finite
+// one.
 func (b *buckets) Clamp(limit uint64) uint64 {
 	if limit > b.maxLimit() && limit != tallyring.Unlimited {
 		return b.maxLimit()

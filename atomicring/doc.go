@@ -1,5 +1,6 @@
-// Package atomicring counts events in a ring of buckets and decides on them, lock-free: one ring for
-// one limit, without keys. Package table keeps one such ring per key, built from the same words.
+// Package atomicring counts events in a ring of buckets and decides on them, lock-free: one ring
+// for one limit, without keys. Package table keeps one such ring per key, built from the same
+// words.
 //
 // # Two forms
 //
@@ -23,8 +24,8 @@
 // Bucket indexes are stored modulo a power of two and compared by signed distance. Every layout has
 // enough bits that ticks up to [tallyring.MaxLength] apart are told apart; a window for which that
 // leaves fewer than 8 bits of count is refused at construction. The newest bucket never moves back:
-// an Allow with a late tick is decided and counted in the newest bucket, an Add in its own bucket or,
-// if that has left the ring, not at all.
+// an Allow with a late tick is decided and counted in the newest bucket, an Add in its own bucket
+// or, if that has left the ring, not at all.
 //
 // # What a concurrent reader may miss
 //

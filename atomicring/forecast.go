@@ -91,7 +91,8 @@ func (b *buckets) decision(
 	return d
 }
 
-// At returns the tick at which an event at now was decided or counted, which was late if it is later.
+// At returns the tick at which an event at now was decided or counted, which was late if it is
+// later.
 func (b *buckets) At(s Standing, now tallyring.Tick) tallyring.Tick {
 	return max(now, tallyring.Tick(s.Index*b.width))
 }

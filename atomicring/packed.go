@@ -15,8 +15,8 @@ import (
 //	{mark?| bucket index                  | current count}       one slot
 //
 // The index is on top, so that adding a cost to the word adds it to the current count; counts
-// saturate before they carry. A caller may keep the topmost bit for itself (mark), and then hands in
-// words in which it is 0. Word 0 has never counted anything, whatever its index says.
+// saturate before they carry. A caller may keep the topmost bit for itself (mark), and then hands
+// in words in which it is 0. Word 0 has never counted anything, whatever its index says.
 //
 // A Packed is immutable and safe for concurrent use.
 type Packed struct {
@@ -29,8 +29,8 @@ type Packed struct {
 	countBits    uint8
 }
 
-// NewPacked returns the layout for w with markBits (0 or 1) kept free on top, or an error where w has
-// more than two slots, or where a count could not hold 8 bits. It holds limits up to MaxLimit.
+// NewPacked returns the layout for w with markBits (0 or 1) kept free on top, or an error where w
+// has more than two slots, or where a count could not hold 8 bits. It holds limits up to MaxLimit.
 func NewPacked(w tallyring.Window, markBits int) (Packed, error) {
 	if err := w.Validate(); err != nil {
 		return Packed{}, err
@@ -84,8 +84,8 @@ func (p *Packed) Counts(word uint64, now tallyring.Tick) uint64 {
 	return word ^ high>>(p.shift&63)<<(p.indexShift&63)&p.keep
 }
 
-// Plain tells whether Sums decides: the word is in its newest bucket, the layout holds the limit, and
-// the cost is 1 to limit.
+// Plain tells whether Sums decides: the word is in its newest bucket, the layout holds the limit,
+// and the cost is 1 to limit.
 func (p *Packed) Plain(counts, cost, limit uint64) bool {
 	return counts < p.newer && limit <= p.limit && cost-1 < limit
 }

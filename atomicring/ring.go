@@ -26,7 +26,8 @@ func New(w tallyring.Window) (*Ring, error) {
 	return newRing(w, 1<<easyCountBits-2)
 }
 
-// NewFor is New for a ring that must hold limits up to limit exactly. It also fails if no form does.
+// NewFor is New for a ring that must hold limits up to limit exactly. It also fails if no form
+// does.
 func NewFor(w tallyring.Window, limit uint64) (*Ring, error) {
 	if limit == tallyring.Unlimited {
 		return New(w)
@@ -42,21 +43,23 @@ func NewFor(w tallyring.Window, limit uint64) (*Ring, error) {
 	return r, nil
 }
 
-// newRing takes the packed form where it holds limit, else the tagged form, or the one that holds more
-// where neither does.
+// newRing takes the packed form for one slot, which it always suits best, and for two where it
+// holds limit. Else it takes the tagged form.
 func newRing(w tallyring.Window, limit uint64) (*Ring, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	tagged, err := NewTagged(w, 0)
 	words := tallyring.Words(tallyring.NewLines(linesFor(w.Slots)))
 	if w.Slots <= 2 {
-		packed, errPacked := NewPacked(w, 0)
-		more := err == nil && packed.MaxLimit() > tagged.MaxLimit()
-		if errPacked == nil && (packed.MaxLimit() >= limit || more && limit > tagged.MaxLimit()) {
+		packed, err := NewPacked(w, 0)
+		switch {
+		case err == nil && (w.Slots == 1 || packed.MaxLimit() >= limit):
 			return &Ring{word: &words[0], words: words[:1:1], packed: packed}, nil
+		case w.Slots == 1:
+			return nil, err
 		}
 	}
+	tagged, err := NewTagged(w, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +85,9 @@ func (r *Ring) MaxLimit() uint64 {
 // Bytes returns the memory of the counters, padding included.
 func (r *Ring) Bytes() int { return linesFor(len(r.words)) * tallyring.LineBytes }
 
-// Allow counts an event of the given cost if the limit admits it at now, and reports whether it did.
-// Cost 0 asks without counting; limit 0 denies everything; [tallyring.Unlimited] admits everything
-// and counts. A denial is loads only.
+// Allow counts an event of the given cost if the limit admits it at now, and reports whether it
+// did. Cost 0 asks without counting; limit 0 denies everything; [tallyring.Unlimited] admits
+// everything and counts. A denial is loads only.
 func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 	if r.word == nil {
 		return r.allowTagged(now, cost, limit)
@@ -104,8 +107,8 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 	return r.allowSlow(now, cost, limit)
 }
 
-// allowSlow is Allow for a packed ring where a glance does not tell. An attempt is repeated only when
-// another event was counted in between, so someone made progress.
+// allowSlow is Allow for a packed ring where a glance does not tell. An attempt is repeated only
+// when another event was counted in between, so someone made progress.
 func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
 	for {
 		word := r.word.Load()
@@ -135,8 +138,8 @@ func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
 	return r.allowTaggedSlow(now, cost, limit)
 }
 
-// allowTaggedSlow repeats an attempt only when another goroutine has counted something, or a rotation
-// has gone a step further.
+// allowTaggedSlow repeats an attempt only when another goroutine has counted something, or a
+// rotation has gone a step further.
 func (r *Ring) allowTaggedSlow(now tallyring.Tick, cost, limit uint64) bool {
 	for {
 		verdict := r.tagged.Try(r.words, r.words[0].Load(), now, cost, limit)
@@ -200,9 +203,9 @@ func (r *Ring) Read(now tallyring.Tick) tallyring.Reading {
 // Estimate returns the weighted count of the window at now.
 func (r *Ring) Estimate(now tallyring.Tick) float64 { return r.Read(now).Estimate }
 
-// Refund takes back count events that were counted at the tick at, which is Decision.At of the event.
-// It never takes more than the bucket holds, and does nothing once the bucket has left the ring or is
-// saturated.
+// Refund takes back count events that were counted at the tick at, which is Decision.At of the
+// event. It never takes more than the bucket holds, and does nothing once the bucket has left the
+// ring or is saturated.
 func (r *Ring) Refund(at tallyring.Tick, count uint64) {
 	for {
 		head := r.words[0].Load()

@@ -17,18 +17,22 @@ func (g *Tagged) rotate(words []atomic.Uint64, head, from, to uint64) {
 			}
 			head |= g.sealed
 		}
-		g.Carry(words, from, head&g.maxCount)
+		g.Carry(words, head, from, head&g.maxCount)
 	}
 	words[0].CompareAndSwap(head, g.Head(to))
 }
 
-// Carry copies the sealed count of bucket from into its slot, over an older tag only. It ends because
-// each failure means that a late add or a refund has changed the slot, or that the copy is there.
-func (g *Tagged) Carry(words []atomic.Uint64, from, count uint64) {
+// Carry copies the sealed count of bucket from into its slot, over an older tag only; sealed is the
+// whole of word 0. A tag that looks newer while the head is still sealed is none, but one from so
+// long ago that its distance has wrapped: a newer one is written only after the head has moved on,
+// and then there is nothing left to copy. It ends because each failure means that a late add or a
+// refund has changed the slot, or that the copy is there.
+func (g *Tagged) Carry(words []atomic.Uint64, sealed, from, count uint64) {
 	slot := g.slot(words, from)
 	for {
 		held := slot.Load()
-		if held != 0 && g.age(held, from) <= 0 {
+		age := g.age(held, from)
+		if held != 0 && (age == 0 || age < 0 && words[0].Load() != sealed) {
 			return
 		}
 		if slot.CompareAndSwap(held, from<<g.indexShift|count) {

@@ -8,33 +8,34 @@ import (
 )
 
 // Tagged is the layout of a ring of any number of slots in as many words, and its protocol. Word 0
-// is the head: the newest bucket and its count. Words 1 to n-1 hold the older buckets; bucket i lies
-// in word 1 + i mod (n-1), and says so by its tag.
+// is the head: the newest bucket and its count. Words 1 to n-1 hold the older buckets; bucket i
+// lies in word 1 + i mod (n-1), and says so by its tag.
 //
 //	 63   indexShift    countBits    0
 //	{mark?| bucket index | sealed | count}
 //
-// A caller may keep topmost bits of the head for itself (mark), and then hands in heads in which they
-// are 0. The other words never carry marks.
+// A caller may keep topmost bits of the head for itself (mark), and then hands in heads in which
+// they are 0. The other words never carry marks.
 //
 // Who may change what:
 //
-//   - An unsealed head belongs to everyone: a decision moves {e, c} to {e, c+cost}. Success proves that
-//     the newest bucket was e all the while.
+//   - An unsealed head belongs to everyone: a decision moves {e, c} to {e, c+cost}. Success proves
+//     that the newest bucket was e all the while.
 //   - The mark sealed freezes a head's count, so that it can be copied. If a decision's
 //     compare-and-swap comes first, the seal fails and sees the new count. If the seal comes first,
 //     the decision fails.
-//   - A slot belongs to the bucket of its tag, until a newer bucket of the same slot is copied over it.
-//     Late adds and refunds change its count; tags never go back.
+//   - A slot belongs to the bucket of its tag, until a newer bucket of the same slot is copied over
+//     it. Late adds and refunds change its count; tags never go back.
 //
-// Rotation is three compare-and-swaps, each of which anyone can do for anyone: seal the head, copy it
-// to its slot over an older tag, move the head on. A goroutine that sleeps through the end of a
+// Rotation is three compare-and-swaps, each of which anyone can do for anyone: seal the head, copy
+// it to its slot over an older tag, move the head on. A goroutine that sleeps through the end of a
 // rotation finds its own tag or a newer one in the slot, and another head, and so changes nothing.
 //
 // A head of word 0 over slots that are all 0 has never counted anything, whatever its index says.
 //
-// A Tagged is immutable; its methods are safe for concurrent use on words that are shared. The words
-// given are those of one ring, Words of them; head is what word 0 held when the caller last looked.
+// A Tagged is immutable; its methods are safe for concurrent use on words that are shared. The
+// words given are those of one ring, Words of them; head is what word 0 held when the caller last
+// looked.
 type Tagged struct {
 	buckets
 	limit      uint64 // maxLimit, on the hot line
@@ -44,8 +45,8 @@ type Tagged struct {
 	indexShift uint8
 }
 
-// NewTagged returns the layout for w with markBits of the head kept free on top, or an error where a
-// count could not hold 8 bits. It holds limits up to MaxLimit.
+// NewTagged returns the layout for w with markBits of the head kept free on top, or an error where
+// a count could not hold 8 bits. It holds limits up to MaxLimit.
 func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 	if err := w.Validate(); err != nil {
 		return Tagged{}, err
@@ -69,7 +70,8 @@ func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 // one.
 func (g *Tagged) MaxLimit() uint64 { return g.limit }
 
-// CountMask returns the bits of a word that hold its count; all of them set say that it is saturated.
+// CountMask returns the bits of a word that hold its count; all of them set say that it is
+// saturated.
 func (g *Tagged) CountMask() uint64 { return g.maxCount }
 
 // SealMark returns the bit that seals a head.
@@ -97,8 +99,8 @@ func (g *Tagged) Expired(head uint64, now tallyring.Tick) bool {
 }
 
 // Try decides on an event at now, from loads alone; only when the limit admits it, it counts it, or
-// rotates the ring toward now and says Again. A denial is what the head given said, if that was still
-// the head when Try began.
+// rotates the ring toward now and says Again. A denial is what the head given said, if that was
+// still the head when Try began.
 func (g *Tagged) Try(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) Verdict {
@@ -118,30 +120,30 @@ func (g *Tagged) Try(
 	return Again
 }
 
-// Plain tells whether the sums of counts decide: the head, of which count is what is left, is in its
-// newest bucket and not sealed, the layout holds the limit, and the cost is 1 to limit.
+// Plain tells whether the sums of counts decide: the head, of which count is what is left, is in
+// its newest bucket and not sealed, the layout holds the limit, and the cost is 1 to limit.
 func (g *Tagged) Plain(count, cost, limit uint64) bool {
 	return count < g.sealed && limit <= g.limit && cost-1 < limit
 }
 
-// Near returns what is left of head if its bucket is that of now and it is not sealed, its count, and
-// otherwise a value for which Plain is false; and what Older takes for the bucket of now.
+// Near returns what is left of head if its bucket is that of now and it is not sealed, its count,
+// and otherwise a value for which Plain is false; and what Older takes for the bucket of now.
 func (g *Tagged) Near(head uint64, now tallyring.Tick) (count, last uint64) {
 	base := g.base(now)
 	return head ^ base&g.keep, base - 1
 }
 
 // base returns the word of an empty bucket at now. Where an older bucket's word is w, base-1-w is
-// less than (n-1)<<indexShift if and only if w counts something in the window: the difference of the
-// indexes is what is left above indexShift, and the count, at least 1, borrows from it.
+// less than (n-1)<<indexShift if and only if w counts something in the window: the difference of
+// the indexes is what is left above indexShift, and the count, at least 1, borrows from it.
 func (g *Tagged) base(now tallyring.Tick) uint64 {
 	high, _ := bits.Mul64(g.reciprocal, uint64(max(now, 0)))
 	return high >> (g.shift & 63) << (g.indexShift & 63)
 }
 
 // Older returns the sum of the slots that count in the window which ends at the bucket of last+1,
-// the oldest whole. It has no branch that depends on what it loads, and takes three slots at a time:
-// with six, the compiler runs out of registers.
+// the oldest whole. It has no branch that depends on what it loads, and takes three slots at a
+// time: with six, the compiler runs out of registers.
 func (g *Tagged) Older(slots []atomic.Uint64, last uint64) (sum uint64) {
 	span, mask := g.span, g.sealed-1
 	for len(slots) >= 3 {
@@ -175,8 +177,8 @@ func unchanged(words []atomic.Uint64, head uint64, verdict Verdict) Verdict {
 	return verdict
 }
 
-// trySlow is Try for every case but a positive cost in the newest bucket, not sealed, under a finite
-// limit.
+// trySlow is Try for every case but a positive cost in the newest bucket, not sealed, under a
+// finite limit.
 func (g *Tagged) trySlow(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) Verdict {
@@ -207,9 +209,9 @@ func (g *Tagged) weighed(
 	return s, ahead, Again
 }
 
-// Standing returns the counts as of the bucket of now or, where that is late, of the head's, and how
-// many buckets that lies ahead of the head. A sealed head is on its way to the next bucket at least,
-// and its oldest slot may be overwritten already: it counts as if it had arrived.
+// Standing returns the counts as of the bucket of now or, where that is late, of the head's, and
+// how many buckets that lies ahead of the head. A sealed head is on its way to the next bucket at
+// least, and its oldest slot may be overwritten already: it counts as if it had arrived.
 func (g *Tagged) Standing(
 	words []atomic.Uint64, head uint64, now tallyring.Tick,
 ) (s Standing, ahead uint64) {
@@ -237,8 +239,8 @@ func (g *Tagged) Standing(
 	return s, ahead
 }
 
-// weigh sums the slots as of bucket index, which lies ahead buckets after the head's: those older than
-// the head that are still in the window, and the oldest apart.
+// weigh sums the slots as of bucket index, which lies ahead buckets after the head's: those older
+// than the head that are still in the window, and the oldest apart.
 func (g *Tagged) weigh(words []atomic.Uint64, index, ahead uint64) (full, oldest uint64) {
 	last := g.slots - 1
 	if ahead >= last {
@@ -297,7 +299,8 @@ func (g *Tagged) TryAdd(
 }
 
 // addLate counts in the slot of bucket index, older than the newest: over an older tag if the slot
-// holds one. A newer tag says that the ring has turned meanwhile.
+// holds one. A newer tag says that the ring has turned meanwhile, unless the head has not changed:
+// then it only looks newer, as in Carry.
 func (g *Tagged) addLate(words []atomic.Uint64, head, index, count uint64) Verdict {
 	slot := g.slot(words, index)
 	held := slot.Load()
@@ -305,10 +308,10 @@ func (g *Tagged) addLate(words []atomic.Uint64, head, index, count uint64) Verdi
 	switch age := g.age(held, index); {
 	case age == 0:
 		sum = g.saturating(held&g.maxCount, count)
-	case age > 0 || held == 0:
+	case age > 0 || held == 0 || words[0].Load() == head:
 		sum = g.saturating(0, count)
 	default:
-		return unchanged(words, head, Denied)
+		return Again
 	}
 	if slot.CompareAndSwap(held, index<<g.indexShift|sum) {
 		return Admitted

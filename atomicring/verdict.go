@@ -9,6 +9,7 @@ const (
 	Again Verdict = iota
 	// Denied says that the limit does not admit the event. Nothing was written.
 	Denied
-	// Admitted says that the event was counted, or that its cost was 0 and the limit would admit it.
+	// Admitted says that the event was counted, or that its cost was 0 and the limit would admit
+	// it.
 	Admitted
 )
