@@ -44,10 +44,14 @@ var promises = []promise{
 	{".", "Window.Length", true, true},
 
 	{"atomicring", "(*buckets).at", true, true},
-	{"atomicring", "(*buckets).clamp", true, true},
+	{"atomicring", "(*buckets).Clamp", true, true},
 	{"atomicring", "(*buckets).distance", true, true},
-	{"atomicring", "(*buckets).fits", true, true},
-	{"atomicring", "(*buckets).fitsWeighted", true, true},
+	{"atomicring", "(*Packed).Counts", true, true},
+	{"atomicring", "(*Packed).Plain", true, true},
+	{"atomicring", "(*Packed).Sums", true, true},
+	{"atomicring", "(*Tagged).Near", true, true},
+	{"atomicring", "(*Tagged).Plain", true, true},
+	{"atomicring", "inside", true, true},
 	{"atomicring", "(*Packed).pack", true, true},
 	{"atomicring", "(*Ring).Add", false, true},
 	{"atomicring", "(*Ring).Allow", false, true},
@@ -59,6 +63,9 @@ var promises = []promise{
 	{"table", "(*Table).home", true, true},
 	{"table", "(*Table).Allow", false, true},
 	{"table", "(*Table).Take", false, true},
+
+	{"pertcore", "(*Counter).Add", false, true},
+	{"pertcore", "(*Limiter).Allow", false, true},
 
 	{"limiter", "(*Limiter).Allow", true, true},
 	{"limiter", "(*Limiter).Key", true, true},

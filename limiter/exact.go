@@ -44,8 +44,9 @@ func (e *exact) take(key uint64, now tallyring.Tick, cost, limit uint64) tallyri
 	return tallyring.Decision{Allowed: true, Limit: limit, Remaining: limit, At: max(now, 0)}
 }
 
-// refund takes back from the shared log as well, where there is one: an event of a key without a log
-// was counted there, if at all, and that of another key was not at exactly this tick but by chance.
+// refund takes back from the shared log as well, where there is one: an event of a key without a
+// log was counted there, if at all, and that of another key was not at exactly this tick but by
+// chance.
 func (e *exact) refund(key uint64, at tallyring.Tick, cost uint64) {
 	if e.overflow != nil && e.logs.Read(key, at).High == 0 {
 		e.overflow.Refund(at, cost)

@@ -19,8 +19,8 @@ func (l *Limiter) Key(key string) Key { return Key(maphash.String(seed, key)) }
 // KeyBytes returns the same hash as Key for the same bytes. It does not allocate or keep key.
 func (l *Limiter) KeyBytes(key []byte) Key { return Key(maphash.Bytes(seed, key)) }
 
-// KeyParts returns the hash of a key of several parts, such as a client and a route. ("a", "bc") and
-// ("ab", "c") are different keys. It does not allocate.
+// KeyParts returns the hash of a key of several parts, such as a client and a route. ("a", "bc")
+// and ("ab", "c") are different keys. It does not allocate.
 func (l *Limiter) KeyParts(parts ...string) Key {
 	var hash maphash.Hash
 	hash.SetSeed(seed)
@@ -34,9 +34,9 @@ func (l *Limiter) KeyParts(parts ...string) Key {
 }
 
 // KeyAddr returns the hash of a client's address. An IPv4 address mapped into IPv6 is the IPv4
-// address; of an IPv6 address the leading bits that WithIPv6Prefix says count, without its zone. All
-// addresses that are not valid are one key. It is not the hash of the address's text, and does not
-// allocate.
+// address; of an IPv6 address the leading bits that WithIPv6Prefix says count, without its zone.
+// All addresses that are not valid are one key. It is not the hash of the address's text, and does
+// not allocate.
 func (l *Limiter) KeyAddr(addr netip.Addr) Key {
 	addr = addr.Unmap()
 	switch {

@@ -13,7 +13,8 @@ import (
 )
 
 // Limiter holds many keys to one limit per window. All methods may be called from any number of
-// goroutines; none blocks, except under WithLog. A Limiter needs no closing, and must not be copied.
+// goroutines; none blocks, except under WithLog. A Limiter needs no closing, and must not be
+// copied.
 type Limiter struct {
 	table *table.Table // nil under WithLog
 	exact *exact       // nil but under WithLog
@@ -60,7 +61,10 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	}
 	var err error
 	l.table, err = table.New(table.Config{
-		Window: s.window(window), MaxLimit: max(limit, s.maxLimit), Keys: s.keys, WhenFull: s.policy,
+		Window:   s.window(window),
+		MaxLimit: max(limit, s.maxLimit),
+		Keys:     s.keys,
+		WhenFull: s.policy,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("limiter: %w", err)
@@ -140,8 +144,8 @@ func (l *Limiter) PeekKey(k Key, now tallyring.Tick) tallyring.Reading {
 	return l.table.Read(uint64(k), now)
 }
 
-// RefundAt takes back an event of key that was counted at the tick at, which is Decision.At. It takes
-// no more than was counted there, and does nothing once that has left the window.
+// RefundAt takes back an event of key that was counted at the tick at, which is Decision.At. It
+// takes no more than was counted there, and does nothing once that has left the window.
 func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 	l.RefundKey(l.Key(key), at, cost)
 }
@@ -155,8 +159,8 @@ func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
 	l.table.Refund(uint64(k), at, cost)
 }
 
-// ahead counts now if it is more than one window ahead of the clock. It reads the clock at most about
-// once per window as long as ticks come from it.
+// ahead counts now if it is more than one window ahead of the clock. It reads the clock at most
+// about once per window as long as ticks come from it.
 func (l *Limiter) ahead(now tallyring.Tick) {
 	horizon := int64(l.clock.Now())
 	horizon += min(int64(l.length), 1<<63-1-max(horizon, 0))

@@ -13,8 +13,8 @@ func (l *Limiter) Limit() uint64 { return l.limit.Load() }
 // [tallyring.Unlimited].
 func (l *Limiter) MaxLimit() uint64 { return l.maxLimit }
 
-// SetLimit changes the limit of every key that has none of its own. It acts on the next decision and
-// changes no count: raising it makes room at once, lowering it denies until enough has left the
+// SetLimit changes the limit of every key that has none of its own. It acts on the next decision
+// and changes no count: raising it makes room at once, lowering it denies until enough has left the
 // window, and the same limit again changes nothing. It fails if the cells cannot hold the limit.
 func (l *Limiter) SetLimit(limit uint64) error {
 	if err := l.holds(limit); err != nil {

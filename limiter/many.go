@@ -9,8 +9,8 @@ import (
 // batch is how many keys are handed to the table at a time.
 const batch = 32
 
-// Prefetch fetches what the decisions on keys will touch, without waiting for it. Call it when the keys
-// are known and there is other work to do before they are decided on. It changes nothing.
+// Prefetch fetches what the decisions on keys will touch, without waiting for it. Call it when the
+// keys are known and there is other work to do before they are decided on. It changes nothing.
 func (l *Limiter) Prefetch(keys ...Key) {
 	if l.table == nil {
 		return

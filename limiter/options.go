@@ -21,8 +21,8 @@ const (
 // DefaultKeys is the number of keys that always fit where WithKeys does not say otherwise.
 const DefaultKeys = 1 << 16
 
-// Option is a choice that New takes. Options may come in any order; of two that say the same thing the
-// last one counts, and two that contradict are an error of New.
+// Option is a choice that New takes. Options may come in any order; of two that say the same thing
+// the last one counts, and two that contradict are an error of New.
 type Option func(*settings)
 
 // settings is what the options chose.
@@ -43,20 +43,20 @@ func defaults() settings {
 	return settings{keys: DefaultKeys, clock: tallyring.Monotonic(), ipv6PrefixBits: 64}
 }
 
-// WithResolution divides the window into buckets of the given width, which must divide it: a window of
-// a minute at a resolution of a second is a ring of 61 slots. Without it the width is the window.
-// Finer buckets make an interpolated window more exact and a strict one less wasteful; they take 8
-// bytes each per key.
+// WithResolution divides the window into buckets of the given width, which must divide it: a window
+// of a minute at a resolution of a second is a ring of 61 slots. Without it the width is the
+// window. Finer buckets make an interpolated window more exact and a strict one less wasteful; they
+// take 8 bytes each per key.
 func WithResolution(width time.Duration) Option {
 	return func(s *settings) { s.resolution, s.resolved = width, true }
 }
 
-// WithStrictWindow counts the oldest bucket whole, so that no trailing window ever holds more admitted
-// events than the limit.
+// WithStrictWindow counts the oldest bucket whole, so that no trailing window ever holds more
+// admitted events than the limit.
 func WithStrictWindow() Option { return func(s *settings) { s.strict = true } }
 
-// WithFixedWindow counts in one bucket that starts anew at each multiple of the window. Up to twice the
-// limit can pass around a boundary.
+// WithFixedWindow counts in one bucket that starts anew at each multiple of the window. Up to twice
+// the limit can pass around a boundary.
 func WithFixedWindow() Option { return func(s *settings) { s.fixed = true } }
 
 // WithLog keeps the tick of every admitted event: exact, with memory that follows the limit, and a
@@ -73,12 +73,12 @@ func WithFullPolicy(p FullPolicy) Option { return func(s *settings) { s.policy =
 // WithClock sets the clock of the verbs that are given no tick. The default is tallyring.Monotonic.
 func WithClock(c tallyring.Clock) Option { return func(s *settings) { s.clock = c } }
 
-// WithMaxLimit sets the largest limit that SetLimit and SetKeyLimit will be given, where that is more
-// than the limit given to New: cells are made wide enough for it.
+// WithMaxLimit sets the largest limit that SetLimit and SetKeyLimit will be given, where that is
+// more than the limit given to New: cells are made wide enough for it.
 func WithMaxLimit(limit uint64) Option { return func(s *settings) { s.maxLimit = limit } }
 
-// WithIPv6Prefix sets how many leading bits of an IPv6 address KeyAddr regards: 1 to 128. The default
-// is 64, the usual size of one customer's network.
+// WithIPv6Prefix sets how many leading bits of an IPv6 address KeyAddr regards: 1 to 128. The
+// default is 64, the usual size of one customer's network.
 func WithIPv6Prefix(bits int) Option { return func(s *settings) { s.ipv6PrefixBits = bits } }
 
 // validate returns the first contradiction or value out of range.

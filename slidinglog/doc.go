@@ -10,10 +10,10 @@
 //
 // An event counted at tick e counts at tick t if and only if t-W < e <= t, for a log of length W.
 // It is admitted if and only if the events that count at its tick, plus its cost, stay within the
-// limit; so no interval (t-W, t] of ticks as counted ever holds more than the limit. The newest tick
-// is the latest at which something was counted and never moves back. A decision or a reading whose
-// tick is before it is late: it is taken, and counted, at the newest tick. Negative ticks count as 0.
-// Counts saturate at all ones, which is above every finite limit.
+// limit; so no interval (t-W, t] of ticks as counted ever holds more than the limit. The newest
+// tick is the latest at which something was counted and never moves back. A decision or a reading
+// whose tick is before it is late: it is taken, and counted, at the newest tick. Negative ticks
+// count as 0. Counts saturate at all ones, which is above every finite limit.
 //
 // # Memory
 //

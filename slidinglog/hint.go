@@ -6,8 +6,8 @@ import "sync/atomic"
 // leaves in it what counted, and the tick at which the first of that leaves. Until then nothing
 // leaves, and who changes the log clears the hint, so the same would be found under the lock again.
 //
-// It is a sequence lock whose writers hold the log's lock: version is odd while until and counted are
-// not to be used. A reader that finds the same even version before and after its loads has read
+// It is a sequence lock whose writers hold the log's lock: version is odd while until and counted
+// are not to be used. A reader that finds the same even version before and after its loads has read
 // what one writer left, and that was in force at the second load, where its denial takes effect.
 type hint struct {
 	version atomic.Uint64

@@ -15,8 +15,8 @@ const MaxKeys = 1 << 30
 
 // Keyed is one exact log per key. A key is a 64-bit hash: two keys that are equal share a log, and
 // others never disturb each other. It takes no stand on what happens to a key for which there is no
-// place: the verbs that count say so, and the caller applies its policy. A Keyed must not be copied.
-// All methods may be called from any number of goroutines.
+// place: the verbs that count say so, and the caller applies its policy. A Keyed must not be
+// copied. All methods may be called from any number of goroutines.
 //
 // # Places
 //
@@ -165,8 +165,8 @@ func (k *Keyed) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 	return r
 }
 
-// Add is Log.Add for key. It returns placed false, and has counted nothing, where there was no place
-// for a new key.
+// Add is Log.Add for key. It returns placed false, and has counted nothing, where there was no
+// place for a new key.
 func (k *Keyed) Add(key uint64, now tallyring.Tick, count uint64) (counted, placed bool) {
 	tick := clamp(now)
 	e := k.lookUp(key)

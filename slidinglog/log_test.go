@@ -135,7 +135,8 @@ func TestEdgesOfCostAndLimit(t *testing.T) {
 		cost, limit uint64
 		want        tallyring.Decision
 	}{
-		{"cost above limit", 0, 4, 3, tallyring.Decision{Limit: 3, Remaining: 3, RetryAfter: never}},
+		{"cost above limit", 0, 4, 3,
+			tallyring.Decision{Limit: 3, Remaining: 3, RetryAfter: never}},
 		{"cost at limit", 0, 3, 3, tallyring.Decision{Allowed: true, Limit: 3, ResetAfter: 10}},
 		{"limit 0", 0, 1, 0, tallyring.Decision{RetryAfter: never}},
 		{"limit 0, cost 0", 0, 0, 0, tallyring.Decision{RetryAfter: never}},

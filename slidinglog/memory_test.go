@@ -70,7 +70,8 @@ func sumOf(counts []uint64) (sum uint64) {
 // Method: the number of cells that a window can overlap, for lengths that divide and do not.
 func TestCellsAreLongEnough(t *testing.T) {
 	const m = MaxRuns
-	for _, w := range []int64{m + 1, 3*m/2 + 1, 2*m - 1, 2 * m, 7*m + 13, int64(tallyring.MaxLength)} {
+	longest := int64(tallyring.MaxLength)
+	for _, w := range []int64{m + 1, 3*m/2 + 1, 2*m - 1, 2 * m, 7*m + 13, longest} {
 		overlapped := (w-2)/cellNanos(w) + 2
 		require.LessOrEqual(t, overlapped, int64(m/2+2), "length %d", w)
 	}

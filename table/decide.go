@@ -5,10 +5,10 @@ import (
 	"github.com/tallyring/tallyring/atomicring"
 )
 
-// Allow counts an event of the given cost on key if the limit admits it at now, and reports whether it
-// did. Cost 0 asks without counting or creating the key; limit 0 denies everything;
-// [tallyring.Unlimited] admits everything and counts. A denial is loads only. A key that finds no cell
-// follows the policy.
+// Allow counts an event of the given cost on key if the limit admits it at now, and reports whether
+// it did. Cost 0 asks without counting or creating the key; limit 0 denies everything;
+// [tallyring.Unlimited] admits everything and counts. A denial is loads only. A key that finds no
+// cell follows the policy.
 func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 	key, home := t.home(key)
 	if t.groupCells == 1 {
@@ -54,8 +54,9 @@ func (t *Table) allowTagged(key, home uint64, now tallyring.Tick, cost, limit ui
 	return t.allowSlow(key, home, now, cost, limit)
 }
 
-// allowSlow is Allow wherever the key may be, or come to be. An attempt is repeated only when another
-// goroutine has changed the key's cell, or a rotation or an insertion has gone a step further.
+// allowSlow is Allow wherever the key may be, or come to be. An attempt is repeated only when
+// another goroutine has changed the key's cell, or a rotation or an insertion has gone a step
+// further.
 func (t *Table) allowSlow(key, home uint64, now tallyring.Tick, cost, limit uint64) bool {
 	limit = t.clamped(limit)
 	if cost > limit || limit == 0 {
@@ -193,10 +194,10 @@ func (t *Table) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 	}
 }
 
-// Refund takes back count events of key that were counted at the tick at, which is Decision.At of the
-// event. It never takes more than the bucket holds, and does nothing once the bucket has left the
-// window or is saturated. Where the policy is Overflow and key has no cell, it was counted in the
-// shared ring, if at all.
+// Refund takes back count events of key that were counted at the tick at, which is Decision.At of
+// the event. It never takes more than the bucket holds, and does nothing once the bucket has left
+// the window or is saturated. Where the policy is Overflow and key has no cell, it was counted in
+// the shared ring, if at all.
 func (t *Table) Refund(key uint64, at tallyring.Tick, count uint64) {
 	key, home := t.home(key)
 	for {

@@ -2,9 +2,9 @@ package table
 
 import "github.com/tallyring/tallyring"
 
-// insert makes sure that key has a settled cell, and returns false if it found none that it may reuse.
-// The protocol, and why no key ever has two cells that count, stands in the package comment. Every
-// round but the last follows a change that someone made, or waits for a busy cell.
+// insert makes sure that key has a settled cell, and returns false if it found none that it may
+// reuse. The protocol, and why no key ever has two cells that count, stands in the package comment.
+// Every round but the last follows a change that someone made, or waits for a busy cell.
 func (t *Table) insert(key, home uint64, now tallyring.Tick) bool {
 	index := t.index(now)
 	for {

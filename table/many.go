@@ -6,12 +6,12 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// batch is how many lines are fetched at a time: more than a core can wait for at once (10 to 30), and
-// few enough to stay in its first-level cache.
+// batch is how many lines are fetched at a time: more than a core can wait for at once (10 to 30),
+// and few enough to stay in its first-level cache.
 const batch = 32
 
-// Prefetch fetches the home lines of keys for writing, without waiting for any. Call it when the keys
-// are known and there is other work to do before they are decided on. It changes nothing.
+// Prefetch fetches the home lines of keys for writing, without waiting for any. Call it when the
+// keys are known and there is other work to do before they are decided on. It changes nothing.
 func (t *Table) Prefetch(keys ...uint64) {
 	var lines [batch]uint64
 	for len(keys) > 0 {

@@ -76,9 +76,9 @@ func (t *Table) find(key, home uint64) (cell, state uint64, ok bool) {
 	return 0, 0, false
 }
 
-// scan reads the probe range of a key, each state before its fingerprint. It ends early at a cell that
-// was never used, since no key was ever placed beyond one that it could have had, and otherwise when
-// it is past the reach of home and knows what to do.
+// scan reads the probe range of a key, each state before its fingerprint. It ends early at a cell
+// that was never used, since no key was ever placed beyond one that it could have had, and
+// otherwise when it is past the reach of home and knows what to do.
 func (t *Table) scan(key, home, index uint64) (s sighting) {
 	group, reach := home, t.reached(home)
 	for distance := uint64(0); distance < t.bound; distance++ {
@@ -118,8 +118,8 @@ func (t *Table) read(cell uint64) (state, key uint64) {
 	return state, pair.Key.Load()
 }
 
-// reusable tells whether another key's cell may be claimed at the stored index: it was never used, or
-// its claim was killed, or its time has passed.
+// reusable tells whether another key's cell may be claimed at the stored index: it was never used,
+// or its claim was killed, or its time has passed.
 func (t *Table) reusable(held, state, index uint64) bool {
 	return held <= deadKey || t.states.expired(state, index)
 }
@@ -132,8 +132,8 @@ func (t *Table) ring(cell uint64) []atomic.Uint64 {
 	return t.words[first : first+uint64(t.states.slots)]
 }
 
-// reached returns how many groups from home any of its keys was ever placed, or somewhat more: bit j of
-// home's byte says that one was placed 2^(j+1) to 2^(j+2)-1 groups away. One group is always
+// reached returns how many groups from home any of its keys was ever placed, or somewhat more: bit
+// j of home's byte says that one was placed 2^(j+1) to 2^(j+2)-1 groups away. One group is always
 // visited beside home, since it shares home's pair of lines half of the time.
 func (t *Table) reached(home uint64) uint64 {
 	seen := uint8(t.reach[home/4].Load() >> (home % 4 * 8))
@@ -143,8 +143,8 @@ func (t *Table) reached(home uint64) uint64 {
 	return min(1<<(bits.Len8(seen)+1)-1, t.bound-1)
 }
 
-// extend makes reached(home) at least distance. It comes before the claim: who scans after he has seen
-// the claim scans as far as that.
+// extend makes reached(home) at least distance. It comes before the claim: who scans after he has
+// seen the claim scans as far as that.
 func (t *Table) extend(home, distance uint64) {
 	if distance < 2 {
 		return

@@ -1,7 +1,8 @@
 package table
 
 // states reads and makes the state words of cells as far as insertion needs them. A settled state
-// is a word of package atomicring with a topmost bit of 0; below it lies the bucket index, at shift.
+// is a word of package atomicring with a topmost bit of 0; below it lies the bucket index, at
+// shift.
 //
 //	 63  shift
 //	{0 | bucket index | counts}    settled
@@ -24,9 +25,9 @@ func (s states) behind(state, index uint64) int64 {
 // expired tells whether nothing of state is left in the window at the stored index.
 func (s states) expired(state, index uint64) bool { return s.behind(state, index) >= s.slots }
 
-// claim returns the pending state with which a cell that holds state is claimed at the stored index. No
-// cell carries the same one twice: either its index is newer than state's, or its ticket is. The
-// ticket never grows so far that the word could be tallyring.PairBusy.
+// claim returns the pending state with which a cell that holds state is claimed at the stored
+// index. No cell carries the same one twice: either its index is newer than state's, or its ticket
+// is. The ticket never grows so far that the word could be tallyring.PairBusy.
 func (s states) claim(state, index uint64) uint64 {
 	if state == 0 || s.behind(state, index) > 0 {
 		return pendingMark | index<<s.shift

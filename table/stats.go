@@ -6,9 +6,9 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// Stats is what a table holds at one tick, and what has happened to it since it was made. The cells are
-// counted one by one while others change them, so the counts of a busy table are each right within
-// what happened during the call.
+// Stats is what a table holds at one tick, and what has happened to it since it was made. The cells
+// are counted one by one while others change them, so the counts of a busy table are each right
+// within what happened during the call.
 type Stats struct {
 	Cells   uint64 // all cells
 	Live    uint64 // cells whose key still counts something, or has just been inserted

@@ -36,23 +36,23 @@ type Config struct {
 const (
 	packedPerGroup = uint64(len(tallyring.Quad{}))
 
-	// packedLoad and taggedLoad are the shares of cells that the keys asked for take up. Single cells
-	// form longer runs than groups of four.
+	// packedLoad and taggedLoad are the shares of cells that the keys asked for take up. Single
+	// cells form longer runs than groups of four.
 	packedLoad = 0.72
 	taggedLoad = 0.60
 
-	// packedBound and taggedBound are the most groups that a probe visits. Of a million keys at these
-	// loads, the farthest lay some 30 and 150 groups from home.
+	// packedBound and taggedBound are the most groups that a probe visits. Of a million keys at
+	// these loads, the farthest lay some 30 and 150 groups from home.
 	packedBound = 128
 	taggedBound = 512
 )
 
-// Table counts the events of many keys in one window, and decides on them. All methods may be called
-// from any number of goroutines; none allocates. A Table must not be copied.
+// Table counts the events of many keys in one window, and decides on them. All methods may be
+// called from any number of goroutines; none allocates. A Table must not be copied.
 type Table struct {
 	lines  []tallyring.Line // the memory of all cells
 	quads  []tallyring.Quad // the same: a group of packed cells each
-	pairs  []tallyring.Pair // the same: a packed cell each, or the head of a tagged one at its first
+	pairs  []tallyring.Pair // the same: a packed cell each, or the start of a tagged one
 	words  []atomic.Uint64  // the same
 	packed atomicring.Packed
 	tagged atomicring.Tagged
@@ -71,7 +71,8 @@ type Table struct {
 	events   tally
 }
 
-// New returns an empty table, or an error that says which value of c is wrong and what would be right.
+// New returns an empty table, or an error that says which value of c is wrong and what would be
+// right.
 func New(c Config) (*Table, error) {
 	if err := c.Window.Validate(); err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func New(c Config) (*Table, error) {
 	t.bound = min(t.bound, t.groups)
 	lines := t.groups * cellLines
 	if lines > math.MaxInt/tallyring.LineBytes {
-		return nil, fmt.Errorf("table: %d keys of %d slots do not fit the address space, want fewer",
+		return nil, fmt.Errorf("table: %d keys of %d slots do not fit the memory, want fewer",
 			c.Keys, c.Window.Slots)
 	}
 	t.lines, t.groupLines = tallyring.NewLines(int(lines)), cellLines
@@ -108,41 +109,49 @@ func New(c Config) (*Table, error) {
 	return t, err
 }
 
-// choose picks the form of the cells, and returns how many lines a group of them takes.
+// choose picks the form of the cells, and returns how many lines a group of them takes. As in
+// package atomicring, one slot is always packed, and two where that holds the limit.
 func (t *Table) choose(c Config) (lines uint64, err error) {
-	known := c.MaxLimit != 0 && c.MaxLimit != tallyring.Unlimited
+	least := uint64(easyLimit)
+	if c.MaxLimit != 0 && c.MaxLimit != tallyring.Unlimited {
+		least = c.MaxLimit
+	}
 	if c.Window.Slots <= 2 {
 		t.packed, err = atomicring.NewPacked(c.Window, 1)
-		fits := err == nil && t.packed.MaxLimit() >= easyLimit
-		if err == nil && known {
-			fits = t.packed.MaxLimit() >= c.MaxLimit
-		}
-		if fits {
+		if err == nil && (c.Window.Slots == 1 || t.packed.MaxLimit() >= least) {
 			t.states = states{shift: t.packed.IndexShift(), slots: int64(c.Window.Slots)}
 			t.groupCells, t.cellPairs, t.bound = packedPerGroup, 1, packedBound
-			return 1, nil
+			return 1, t.holds(c)
+		}
+		if c.Window.Slots == 1 {
+			return 0, err
 		}
 	}
 	t.tagged, err = atomicring.NewTagged(c.Window, 1)
 	if err != nil {
 		return 0, err
 	}
-	if known && c.MaxLimit > t.tagged.MaxLimit() {
-		return 0, fmt.Errorf("table: limit %d is above %d, the most that a window of width %v can "+
-			"hold: want a lower limit or a larger width", c.MaxLimit,
-			max(t.tagged.MaxLimit(), t.packed.MaxLimit()), c.Window.Width)
-	}
 	lines = uint64(c.Window.Slots+1+tallyring.LineWords-1) / tallyring.LineWords
 	t.states = states{shift: t.tagged.IndexShift(), slots: int64(c.Window.Slots)}
 	t.groupCells, t.bound = 1, taggedBound
 	t.cellPairs = lines * tallyring.LineBytes / tallyring.PairBytes
-	return lines, nil
+	return lines, t.holds(c)
+}
+
+// holds returns an error if the cells do not hold the limit that is known.
+func (t *Table) holds(c Config) error {
+	if c.MaxLimit == tallyring.Unlimited || c.MaxLimit <= t.MaxLimit() {
+		return nil
+	}
+	return fmt.Errorf("table: limit %d is above %d, the most that a window of width %v can hold: "+
+		"want a lower limit or a larger width", c.MaxLimit, t.MaxLimit(), c.Window.Width)
 }
 
 // easyLimit is the limit that a packed cell must hold where none is known: 12 bits of count.
 const easyLimit = 1<<12 - 2
 
-// MaxLimit returns the largest limit that a cell can hold. A larger finite limit decides as this one.
+// MaxLimit returns the largest limit that a cell can hold. A larger finite limit decides as this
+// one.
 func (t *Table) MaxLimit() uint64 {
 	if t.groupCells == 1 {
 		return t.tagged.MaxLimit()
