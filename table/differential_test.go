@@ -123,7 +123,7 @@ func TestTableAnswersTheSameWhereIndexesWrap(t *testing.T) {
 				start := max((int64(1)<<bits-3)*int64(width), 0)
 				for _, crowd := range crowds(random)[1:] {
 					s := newScript(t, Config{Window: window, Keys: crowd.fit}, crowd.keys[:40], start,
-						&randomChooser{random, scaled(1_500)})
+						&randomChooser{random, scaled(1_000)})
 					s.wraps = true
 					s.run()
 					takenOver += s.table.Stats(tallyring.Tick(s.latest)).TakenOver

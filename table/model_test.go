@@ -62,6 +62,9 @@ func (m *model) weigh(key uint64, now tallyring.Tick) weight {
 	w := weight{scaled: new(big.Int)}
 	for i := bucket - n + 1; i <= bucket; i++ {
 		count, share := r.buckets[i], width
+		if count == 0 {
+			continue
+		}
 		if i == bucket-n+1 && n > 1 {
 			if !m.window.Strict {
 				share = width - elapsed

@@ -113,13 +113,28 @@ func (s *schedules) explore(m moment, depth int) {
 	}
 }
 
-// check looks at the table after a step.
+// check looks at the table after a step. It takes no census, which would take most of the time.
 func (s *schedules) check(m *moment) {
-	c := s.table.look()
-	if len(c.duplicates()) > 0 {
-		s.t.Fatalf("two settled cells of %x: %+v", c.duplicates(), m)
+	for i, cell := range m.cells {
+		key, state := cell[0], cell[1]
+		switch {
+		case key == deadKey:
+			s.dead++
+			fallthrough
+		case pending(state):
+			if state<<(65-s.table.states.shift) != 0 {
+				s.reclaimed++
+			}
+			continue
+		case key == neverUsed:
+			continue
+		}
+		for _, other := range m.cells[:i] {
+			if other[0] == key && !pending(other[1]) {
+				s.t.Fatalf("two settled cells of %x: %+v", key, m)
+			}
+		}
 	}
-	s.dead, s.reclaimed = s.dead+c.dead, s.reclaimed+c.tickets
 }
 
 // checkEnd looks at the table when every actor is done.
@@ -167,6 +182,9 @@ func TestEveryScheduleOfInsertersAgrees(t *testing.T) {
 				continue // too slow here
 			}
 			for fast := range 1 << len(keys) { // which of them have the fast clock
+				if repeats(keys, fast) {
+					continue
+				}
 				s := &schedules{t: t, table: table, cast: len(keys), seen: map[moment]bool{}}
 				s.explore(scene(table, keys, fast), 0)
 				require.Greater(t, s.ends, 0)
@@ -179,6 +197,17 @@ func TestEveryScheduleOfInsertersAgrees(t *testing.T) {
 		dead, reclaimed, left)
 	assert.Positive(t, dead, "no schedule killed a claim")
 	assert.Positive(t, reclaimed, "no schedule claimed a dead cell again")
+}
+
+// repeats tells whether another choice of the fast ones differs only by the names of two actors: each
+// key's fast ones come last.
+func repeats(keys []uint64, fast int) bool {
+	for i := range len(keys) - 1 {
+		if keys[i] == keys[i+1] && fast>>i&1 > fast>>(i+1)&1 {
+			return true
+		}
+	}
+	return false
 }
 
 // scene returns the first moment of inserters of keys, of which those in the bits of fast have the

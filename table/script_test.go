@@ -130,6 +130,9 @@ func (s *script) maybeLate(key uint64) bool {
 // fits tells whether the table has promised a cell for key now.
 func (s *script) fits(key uint64) bool {
 	latest := tallyring.Tick(s.latest)
+	if len(s.keys) <= s.spare {
+		return true
+	}
 	return s.model.live(key, latest) || s.model.liveKeys(latest) < s.spare
 }
 
