@@ -81,7 +81,7 @@ func TestTableAnswersAsOneRingPerKey(t *testing.T) {
 					}
 					start := random.Int64N(250*year) * int64(random.IntN(2))
 					s := newScript(t, config, crowd.keys, start,
-						&randomChooser{random, scaled(4_000)})
+						&randomChooser{random, scaled(3_000)})
 					s.run()
 					s.tally(reached, crowd.name)
 				}
