@@ -10,20 +10,25 @@ import (
 // it is; its value means nothing.
 type Key uint64
 
-// seed is drawn once per process, so that nobody outside can choose keys that collide.
-var seed = maphash.MakeSeed()
+// The seeds are drawn once per process, so that nobody outside can choose keys that collide: one
+// for each form of key, so that no text is the same key as some address.
+var (
+	textSeed  = maphash.MakeSeed()
+	partsSeed = maphash.MakeSeed()
+	addrSeed  = maphash.MakeSeed()
+)
 
 // Key returns the hash of a key given as text. It does not allocate.
-func (l *Limiter) Key(key string) Key { return Key(maphash.String(seed, key)) }
+func (l *Limiter) Key(key string) Key { return Key(maphash.String(textSeed, key)) }
 
 // KeyBytes returns the same hash as Key for the same bytes. It does not allocate or keep key.
-func (l *Limiter) KeyBytes(key []byte) Key { return Key(maphash.Bytes(seed, key)) }
+func (l *Limiter) KeyBytes(key []byte) Key { return Key(maphash.Bytes(textSeed, key)) }
 
 // KeyParts returns the hash of a key of several parts, such as a client and a route. ("a", "bc")
 // and ("ab", "c") are different keys. It does not allocate.
 func (l *Limiter) KeyParts(parts ...string) Key {
 	var hash maphash.Hash
-	hash.SetSeed(seed)
+	hash.SetSeed(partsSeed)
 	var length [8]byte
 	for _, part := range parts {
 		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
@@ -42,16 +47,16 @@ func (l *Limiter) KeyAddr(addr netip.Addr) Key {
 	switch {
 	case addr.Is4():
 		four := addr.As4()
-		return Key(maphash.Bytes(seed, four[:]))
+		return Key(maphash.Bytes(addrSeed, four[:]))
 	case addr.Is6():
 		sixteen := addr.As16()
 		high := binary.BigEndian.Uint64(sixteen[:8]) & l.ipv6Mask[0]
 		low := binary.BigEndian.Uint64(sixteen[8:]) & l.ipv6Mask[1]
 		binary.BigEndian.PutUint64(sixteen[:8], high)
 		binary.BigEndian.PutUint64(sixteen[8:], low)
-		return Key(maphash.Bytes(seed, sixteen[:]))
+		return Key(maphash.Bytes(addrSeed, sixteen[:]))
 	}
-	return Key(maphash.Bytes(seed, nil))
+	return Key(maphash.Bytes(addrSeed, nil))
 }
 
 // prefixMask returns the mask of the first bits of 128.

@@ -38,7 +38,9 @@ type Limiter struct {
 func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	s := defaults()
 	for _, opt := range opts {
-		opt(&s)
+		if opt != nil {
+			opt(&s)
+		}
 	}
 	if err := s.validate(limit, window); err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	var err error
 	l.table, err = table.New(table.Config{
 		Window:   s.window(window),
-		MaxLimit: max(limit, s.maxLimit),
+		MaxLimit: s.largest(limit),
 		Keys:     s.keys,
 		WhenFull: s.policy,
 	})
@@ -160,10 +162,11 @@ func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
 }
 
 // ahead counts now if it is more than one window ahead of the clock. It reads the clock at most
-// about once per window as long as ticks come from it.
+// about once per window as long as ticks come from it; after a clock has been set back, it counts
+// again once the clock has caught up.
 func (l *Limiter) ahead(now tallyring.Tick) {
-	horizon := int64(l.clock.Now())
-	horizon += min(int64(l.length), 1<<63-1-max(horizon, 0))
+	horizon := max(int64(l.clock.Now()), 0)
+	horizon += min(int64(l.length), 1<<63-1-horizon)
 	l.horizon.Store(horizon)
 	if int64(now) > horizon {
 		l.tooEarly.Add(1)

@@ -120,11 +120,19 @@ func (s *settings) validate(limit uint64, window time.Duration) error {
 	return nil
 }
 
+// largest returns the largest limit that the cells must hold, 0 where none is known.
+func (s *settings) largest(limit uint64) uint64 {
+	if limit == tallyring.Unlimited {
+		return s.maxLimit
+	}
+	return max(limit, s.maxLimit)
+}
+
 // divisor returns a width near resolution that divides window: the largest that makes no fewer
 // buckets, if there is one soon, and else the window.
 func divisor(window, resolution time.Duration) time.Duration {
 	first := window/resolution + 1
-	for buckets := first; buckets < first+1000; buckets++ {
+	for buckets := first; buckets < first+1000 && window/buckets >= time.Microsecond; buckets++ {
 		if window%buckets == 0 {
 			return window / buckets
 		}

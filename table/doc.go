@@ -50,6 +50,10 @@
 // compare-and-swap (tallyring.PairLockFree is false), a goroutine that stops inside of the stand-in
 // makes others wait that insert over the same cell; hits never wait.
 //
+// A key that lost its cell may come back by a tick that is late: read before the one at which its
+// time had passed. So that it finds no second budget, the table remembers the first bucket in which
+// no key that lost its cell still counted, and a key that is inserted begins there at the earliest.
+//
 // # When no cell is free
 //
 // A key that still counts something is never evicted. An event of a key that finds no cell follows

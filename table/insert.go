@@ -21,13 +21,41 @@ func (t *Table) insert(key, home uint64, now tallyring.Tick) bool {
 			return false
 		default:
 			t.extend(home, s.freeDistance)
-			claim := t.states.claim(s.freeState, index)
+			if s.freeKey > deadKey {
+				t.raise(t.states.leaves(s.freeState))
+			}
+			claim := t.states.claim(s.freeState, t.start(index))
 			claimed := t.pair(s.freeCell).CompareAndSwap(s.freeKey, s.freeState, key, claim)
 			if claimed && s.freeKey > deadKey {
 				t.events.takeOver()
 			}
 		}
 	}
+}
+
+// raise makes the horizon at least the stored index. It comes before the takeover of a cell whose
+// key counts nothing from that bucket on: when this key comes back, by a tick before it, it must
+// not find a budget beside the one that it has spent.
+func (t *Table) raise(index uint64) {
+	for {
+		horizon := t.horizon.Load()
+		if horizon != 0 && t.states.behind(horizon<<t.states.shift, index) <= 0 {
+			return
+		}
+		if t.horizon.CompareAndSwap(horizon, pendingMark|index) {
+			return
+		}
+	}
+}
+
+// start returns the bucket in which a key begins that is inserted at the stored index: no earlier
+// than the horizon, so that a late tick is late for it.
+func (t *Table) start(index uint64) uint64 {
+	horizon := t.horizon.Load()
+	if horizon == 0 || t.states.behind(horizon<<t.states.shift, index) >= 0 {
+		return index
+	}
+	return horizon &^ pendingMark
 }
 
 // index returns the bucket of now as states keep it.

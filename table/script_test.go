@@ -124,7 +124,9 @@ func (s *script) maybeLate(key uint64) bool {
 		// A ring that was refunded to 0 in bucket 0 of the range is as new, and knows no newest.
 		return s.model.live(key, latest) && !(s.wraps && s.model.empty(key, latest))
 	}
-	return len(s.keys) <= s.spare // its cell is a free one, at any tick
+	// Its cell is a free one, at any tick, but once a key has lost its cell a late tick may be
+	// before the bucket in which a new key begins.
+	return len(s.keys) <= s.spare && s.table.horizon.Load() == 0
 }
 
 // fits tells whether the table has promised a cell for key now.

@@ -25,6 +25,11 @@ func (s states) behind(state, index uint64) int64 {
 // expired tells whether nothing of state is left in the window at the stored index.
 func (s states) expired(state, index uint64) bool { return s.behind(state, index) >= s.slots }
 
+// leaves returns the stored index at which nothing of state is left in the window.
+func (s states) leaves(state uint64) uint64 {
+	return (state>>s.shift + uint64(s.slots)) << (s.shift + 1) >> (s.shift + 1)
+}
+
 // claim returns the pending state with which a cell that holds state is claimed at the stored
 // index. No cell carries the same one twice: either its index is newer than state's, or its ticket
 // is. The ticket never grows so far that the word could be tallyring.PairBusy.

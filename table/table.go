@@ -42,9 +42,10 @@ const (
 	taggedLoad = 0.60
 
 	// packedBound and taggedBound are the most groups that a probe visits. Of a million keys at
-	// these loads, the farthest lay some 30 and 150 groups from home.
-	packedBound = 128
-	taggedBound = 512
+	// these loads, the farthest lay some 30 and 120 groups from home, and each further group is
+	// half as likely after 1.5 and 6 groups.
+	packedBound = 64
+	taggedBound = 256
 )
 
 // Table counts the events of many keys in one window, and decides on them. All methods may be
@@ -69,6 +70,10 @@ type Table struct {
 	policy   Policy
 	overflow *atomicring.Ring // nil unless the policy is Overflow
 	events   tally
+
+	// horizon is marked, and then the first bucket in which no key that lost its cell still
+	// counted.
+	horizon atomic.Uint64
 }
 
 // New returns an empty table, or an error that says which value of c is wrong and what would be
