@@ -126,3 +126,19 @@ func TestALimitAboveMaxLimitDecidesAsMaxLimit(t *testing.T) {
 		}
 	})
 }
+
+// Goal: a table beyond what the machine can address is refused in words, not by a panic. Method: the
+// most keys and the most slots that are each allowed, some 3.7 PB.
+func TestNewRefusesMoreMemoryThanThereIs(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("the number of keys alone is more than an int can hold")
+	}
+	keys := uint64(MaxKeys)
+	config := Config{
+		Window: tallyring.Window{Slots: tallyring.MaxSlots, Width: time.Second}, Keys: int(keys),
+	}
+	require.NotPanics(t, func() {
+		_, err := New(config)
+		require.ErrorContains(t, err, "want fewer")
+	})
+}

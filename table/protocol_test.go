@@ -309,3 +309,26 @@ func TestReachLeadsToFarCells(t *testing.T) {
 		require.Equal(s, table.states.settled(claim)+1, state)
 	})
 }
+
+// Goal: a key that lost its cell finds no second budget by a late tick, also where a claim of its own
+// was left behind that is older than the takeover. Method: A spends its limit while another of its
+// inserters is stopped after a claim; A's cell expires and is taken over; then A comes by a tick that
+// is 1 ns late. Whatever is admitted then is counted where the spent budget counts no more.
+func TestAClaimLeftBehindGivesNoSecondBudget(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		eachStage(t, func(s stage) {
+			first := s.claim(keyA, s.cell(keyA, 0), s.now)
+			s.resolve(keyA, s.cell(keyA, 0), first)
+			if left {
+				s.claim(keyA, s.cell(keyA, 1), s.now)
+			}
+			require.True(s, s.table.Allow(keyA, s.now, 9, 9))
+			end := s.now + ring(s.table.window)
+			require.True(s, s.table.Allow(s.table.neighbour(keyA), end, 1, 9))
+			require.Equal(s, uint64(1), s.table.Stats(end).TakenOver)
+			if d := s.table.Take(keyA, end-1, 9, 9); d.Allowed {
+				require.GreaterOrEqual(s, d.At, end, "the tick at which it was counted")
+			}
+		})
+	}
+}
