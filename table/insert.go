@@ -97,7 +97,8 @@ func (t *Table) resolve(key, home, cell, state uint64) {
 			group = 0
 		}
 	}
-	t.pair(cell).CompareAndSwap(key, state, key, t.states.settled(state))
+	begin := t.start(t.states.settled(state) >> t.states.shift)
+	t.pair(cell).CompareAndSwap(key, state, key, begin<<t.states.shift)
 }
 
 // kill makes a pending cell of key dead. Its state stays, so that no claim repeats it.

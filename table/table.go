@@ -25,6 +25,9 @@ const (
 // MaxKeys is the most keys that a table may be asked to hold.
 const MaxKeys = 1 << 32
 
+// maxBytes bounds a table: more is refused in words, where the allocator would panic.
+const maxBytes = min(1<<40, math.MaxInt)
+
 // Config says what a table holds.
 type Config struct {
 	Window   tallyring.Window
@@ -100,9 +103,9 @@ func New(c Config) (*Table, error) {
 	t.groups = uint64(math.Ceil(float64(c.Keys) / load / float64(t.groupCells)))
 	t.bound = min(t.bound, t.groups)
 	lines := t.groups * cellLines
-	if lines > math.MaxInt/tallyring.LineBytes {
-		return nil, fmt.Errorf("table: %d keys of %d slots do not fit the memory, want fewer",
-			c.Keys, c.Window.Slots)
+	if lines > maxBytes/tallyring.LineBytes {
+		return nil, fmt.Errorf("table: %d keys of %d slots take %d GiB, want fewer, at most %d GiB",
+			c.Keys, c.Window.Slots, lines*tallyring.LineBytes>>30, uint64(maxBytes)>>30)
 	}
 	t.lines, t.groupLines = tallyring.NewLines(int(lines)), cellLines
 	t.quads, t.pairs, t.words =
