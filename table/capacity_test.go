@@ -14,7 +14,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// keyMakers make the i-th of many distinct keys, as callers do who hash, who count, or who hash badly.
+// keyMakers make the i-th of many distinct keys, as callers do who hash, who count, or who hash
+// badly.
 var keyMakers = []struct {
 	name string
 	key  func(i uint64) uint64
@@ -42,8 +43,8 @@ func sizes(t *testing.T, million bool) []int {
 	return sizes
 }
 
-// Goal: as many live keys as were asked for always fit, whatever the keys look like, and each counts
-// for itself. Method: insert them all, each with its own count, and read them all.
+// Goal: as many live keys as were asked for always fit, whatever the keys look like, and each
+// counts for itself. Method: insert them all, each with its own count, and read them all.
 func TestKeysAskedForFit(t *testing.T) {
 	w2 := tallyring.Window{Slots: 2, Width: time.Minute}
 	w7 := tallyring.Window{Slots: 7, Width: time.Second}
@@ -213,7 +214,8 @@ func TestDenialsAndReadingsWriteNothing(t *testing.T) {
 			require.False(t, table.Allow(1, now+width-5, 1, 3))
 			require.False(t, table.Take(1, now+width-5, 1, 3).Allowed)
 		}
-		for _, tick := range []tallyring.Tick{0, now, now + width, now + ring(w), now + 10*ring(w)} {
+		for _, ahead := range []tallyring.Tick{-now, 0, width, ring(w), 10 * ring(w)} {
+			tick := now + ahead
 			for key := range uint64(5) {
 				require.False(t, table.Allow(key, tick, 1, 0))
 				require.False(t, table.Allow(key, tick, 9, 8))
@@ -222,7 +224,7 @@ func TestDenialsAndReadingsWriteNothing(t *testing.T) {
 				table.Take(key, tick, 0, 8)
 				table.Read(key, tick)
 				table.Stats(tick)
-				table.Refund(key, tick+width*tallyring.Tick(w.Slots), 1) // a bucket never counted in
+				table.Refund(key, tick+ring(w), 1) // a bucket never counted in
 				table.Refund(key, now, 0)
 			}
 			table.Refund(77, now, 5)
@@ -233,8 +235,8 @@ func TestDenialsAndReadingsWriteNothing(t *testing.T) {
 	})
 }
 
-// Goal: the two reserved fingerprints are keys like any other, and no key's line and fingerprint share
-// forced bits.
+// Goal: the two reserved fingerprints are keys like any other, and no key's line and fingerprint
+// share forced bits.
 func TestReservedFingerprintsAreKeysLikeAnyOther(t *testing.T) {
 	eachForm(t, func(t *testing.T, w tallyring.Window) {
 		table := newTable(t, w, 10)

@@ -11,7 +11,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// Goal: whatever New refuses it refuses with one line, which names the value and what to do instead.
+// Goal: whatever New refuses it refuses with one line, which names the value and what to do
+// instead.
 func TestNewSaysWhatIsWrong(t *testing.T) {
 	good := tallyring.Window{Slots: 2, Width: time.Minute}
 	wide := tallyring.Window{Slots: 7, Width: time.Second}
@@ -20,7 +21,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		config Config
 		says   []string
 	}{
-		{"slots 0", Config{Window: tallyring.Window{Width: 1}, Keys: 1}, []string{"0 slots", "want 1"}},
+		{"slots 0", Config{Window: tallyring.Window{Width: 1}, Keys: 1},
+			[]string{"0 slots", "want 1"}},
 		{"slots negative", Config{Window: tallyring.Window{Slots: -3, Width: 1}, Keys: 1},
 			[]string{"-3 slots", "want 1"}},
 		{"slots too many", Config{Window: tallyring.Window{Slots: 1 << 20, Width: 1}, Keys: 1},
@@ -62,22 +64,22 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Goal: too many keys are refused, not run into. Method: the first number beyond the range, where an
-// int can hold it, and on a 32-bit machine what the address space cannot hold.
+// Goal: too many keys are refused, not run into. Method: the first number beyond the range, where
+// an int can hold it, and on a 32-bit machine what the address space cannot hold.
 func TestNewRefusesMoreKeysThanThereIsSpace(t *testing.T) {
 	window := tallyring.Window{Slots: 2, Width: time.Minute}
 	keys := math.MaxInt
 	says := "want 1 to 4294967296"
 	if math.MaxInt == math.MaxInt32 {
-		says = "do not fit the address space, want fewer"
+		says = "want fewer"
 	}
 	table, err := New(Config{Window: window, Keys: keys})
 	require.ErrorContains(t, err, says)
 	require.Nil(t, table)
 }
 
-// Goal: a limit that a cell must hold is held exactly, at each edge of each form: admitted up to it,
-// and denied beyond. Method: the largest limit of the packed form, and the first beyond it.
+// Goal: a limit that a cell must hold is held exactly, at each edge of each form: admitted up to
+// it, and denied beyond. Method: the largest limit of the packed form, and the first beyond it.
 func TestMaxLimitIsHeldExactly(t *testing.T) {
 	for _, w := range []tallyring.Window{
 		{Slots: 1, Width: time.Second}, {Slots: 2, Width: time.Second},
@@ -92,7 +94,8 @@ func TestMaxLimitIsHeldExactly(t *testing.T) {
 			table, err := New(Config{Window: w, MaxLimit: limit, Keys: 10})
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, table.MaxLimit(), limit)
-			require.Equal(t, w.Slots <= 2 && limit <= easy.MaxLimit(), table.groupCells > 1, "packed")
+			packed := w.Slots <= 2 && limit <= easy.MaxLimit()
+			require.Equal(t, packed, table.groupCells > 1, "the form")
 			require.True(t, table.Allow(5, 5, limit-1, limit))
 			require.True(t, table.Allow(5, 5, 1, limit))
 			require.False(t, table.Allow(5, 5, 1, limit))
@@ -127,8 +130,8 @@ func TestALimitAboveMaxLimitDecidesAsMaxLimit(t *testing.T) {
 	})
 }
 
-// Goal: a table beyond what the machine can address is refused in words, not by a panic. Method: the
-// most keys and the most slots that are each allowed, some 3.7 PB.
+// Goal: a table beyond what the machine can address is refused in words, not by a panic. Method:
+// the most keys and the most slots that are each allowed, some 3.7 PB.
 func TestNewRefusesMoreMemoryThanThereIs(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("the number of keys alone is more than an int can hold")

@@ -65,14 +65,15 @@ func crowds(random *rand.Rand) []crowd {
 
 // Goal: every verb answers as one independent ring per key would, whatever the window, and a cell
 // that another key has taken over is as good as new. Method: random scripts against the model, with
-// every kind of tick, cost and limit; a table with room for all, and one so tiny that keys take each
-// other's expired cells all the time.
+// every kind of tick, cost and limit; a table with room for all, and one so tiny that keys take
+// each other's expired cells all the time.
 func TestTableAnswersAsOneRingPerKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	reached := map[string]int{}
 	for _, window := range windows() {
 		for _, crowd := range crowds(random) {
-			name := fmt.Sprintf("%d/%v/%v/%s", window.Slots, window.Width, window.Strict, crowd.name)
+			name := fmt.Sprintf("%d/%v/%v/%s",
+				window.Slots, window.Width, window.Strict, crowd.name)
 			t.Run(name, func(t *testing.T) {
 				for _, maxLimit := range []uint64{0, 200, 1 << 25} {
 					config := Config{Window: window, MaxLimit: maxLimit, Keys: crowd.fit}
@@ -108,8 +109,8 @@ func (s *script) tally(reached map[string]int, name string) {
 	reached[name+"/allowed"] += s.allowed
 }
 
-// Goal: where the stored index wraps to 0 no answer changes. Method: the same scripts, started a few
-// buckets before a wrap, for every number of index bits that a layout may have.
+// Goal: where the stored index wraps to 0 no answer changes. Method: the same scripts, started a
+// few buckets before a wrap, for every number of index bits that a layout may have.
 func TestTableAnswersTheSameWhereIndexesWrap(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	takenOver := uint64(0)
@@ -122,7 +123,8 @@ func TestTableAnswersTheSameWhereIndexesWrap(t *testing.T) {
 				window := tallyring.Window{Slots: slots, Width: width, Strict: slots == 3}
 				start := max((int64(1)<<bits-3)*int64(width), 0)
 				for _, crowd := range crowds(random)[1:] {
-					s := newScript(t, Config{Window: window, Keys: crowd.fit}, crowd.keys[:40], start,
+					config := Config{Window: window, Keys: crowd.fit}
+					s := newScript(t, config, crowd.keys[:40], start,
 						&randomChooser{random, scaled(1_000)})
 					s.wraps = true
 					s.run()

@@ -13,8 +13,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// A barrier brings a fixed number of goroutines together, again and again, within nanoseconds of each
-// other where each has a processor.
+// A barrier brings a fixed number of goroutines together, again and again, within nanoseconds of
+// each other where each has a processor.
 type barrier struct {
 	parties int64
 	arrived atomic.Int64
@@ -93,9 +93,9 @@ func (d *duel) inspect(key, admitted uint64) string {
 }
 
 // Goal: inserters of one key who claim different cells agree on one, and nothing is admitted twice.
-// Method: duels of the table's own verbs, in a table of few cells which the fast clock sees expired,
-// the slow one not yet. How often they clash is the machine's choice and is only logged; the test
-// below makes them clash.
+// Method: duels of the table's own verbs, in a table of few cells which the fast clock sees
+// expired, the slow one not yet. How often they clash is the machine's choice and is only logged;
+// the test below makes them clash.
 func TestInsertersOfOneKeyAgree(t *testing.T) {
 	for _, procs := range []int{2, 4} {
 		for _, f := range strictWindows() {
@@ -103,7 +103,8 @@ func TestInsertersOfOneKeyAgree(t *testing.T) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				d := &duel{window: f.window, table: newTable(t, f.window, 4), limit: 3}
 				d.run(t, scaled(10_000))
-				t.Logf("procs %d: %d dead cells seen at rest, %d left pending", procs, d.dead, d.left)
+				t.Logf("procs %d: seen at rest: %d dead cells, %d left pending", procs, d.dead,
+					d.left)
 			})
 		}
 	}
@@ -163,10 +164,10 @@ func (h *hesitant) insert(key, home uint64, now tallyring.Tick) bool {
 // clash is what a test of hesitant inserters has seen.
 type clash struct{ claimed, beaten, resolved, gaveWay, dead, again, left, full int }
 
-// Goal: the protocol of insertion keeps its word where goroutines are stopped between any two steps.
-// Method: hesitant inserters of three fresh keys, whose clocks differ by less than the window, in a
-// table that is expired for the fast ones. At rest every key has one settled cell, and exactly its
-// limit was admitted. Each kind of clash must have been seen.
+// Goal: the protocol of insertion keeps its word where goroutines are stopped between any two
+// steps. Method: hesitant inserters of three fresh keys, whose clocks differ by less than the
+// window, in a table that is expired for the fast ones. At rest every key has one settled cell, and
+// exactly its limit was admitted. Each kind of clash must have been seen.
 func TestHesitantInsertersOfAKeyAgree(t *testing.T) {
 	var all clash
 	for _, procs := range []int{1, 2, 4} {

@@ -72,8 +72,8 @@ func ExampleTable_Refund() {
 	// Output: 3 2
 }
 
-// A table is as large as it is made, and a key that counts something never loses its cell. Keys that
-// find none follow the policy; here they share one ring.
+// A table is as large as it is made, and a key that counts something never loses its cell. Keys
+// that find none follow the policy; here they share one ring.
 func ExamplePolicy() {
 	t, err := table.New(table.Config{
 		Window:   tallyring.Window{Slots: 2, Width: time.Second},

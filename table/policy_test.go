@@ -156,8 +156,8 @@ func TestStatsCountCells(t *testing.T) {
 	})
 }
 
-// Goal: new keys find a cell as soon as one of their probe range has expired, and never before, though
-// the rest of the table is live. Method: keys that expire one bucket after another.
+// Goal: new keys find a cell as soon as one of their probe range has expired, and never before,
+// though the rest of the table is live. Method: keys that expire one bucket after another.
 func TestCellsComeFreeOneByOne(t *testing.T) {
 	w := tallyring.Window{Slots: 3, Width: time.Second}
 	table := newTable(t, w, 1)

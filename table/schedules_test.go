@@ -10,8 +10,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// An actor inserts a key in steps: each begins with what the last scan saw, acts on it with one swap
-// or one resolution, or scans. It is done once it has scanned a settled cell.
+// An actor inserts a key in steps: each begins with what the last scan saw, acts on it with one
+// swap or one resolution, or scans. It is done once it has scanned a settled cell.
 type actor struct {
 	key  uint64
 	now  tallyring.Tick
@@ -57,8 +57,8 @@ type moment struct {
 	actors [maxCast]actor
 }
 
-// schedules explores every order in which the actors of a scene may take their steps. Two orders that
-// lead to the same moment go on as one.
+// schedules explores every order in which the actors of a scene may take their steps. Two orders
+// that lead to the same moment go on as one.
 type schedules struct {
 	t     *testing.T
 	table *Table
@@ -199,8 +199,8 @@ func TestEveryScheduleOfInsertersAgrees(t *testing.T) {
 	assert.Positive(t, reclaimed, "no schedule claimed a dead cell again")
 }
 
-// repeats tells whether another choice of the fast ones differs only by the names of two actors: each
-// key's fast ones come last.
+// repeats tells whether another choice of the fast ones differs only by the names of two actors:
+// each key's fast ones come last.
 func repeats(keys []uint64, fast int) bool {
 	for i := range len(keys) - 1 {
 		if keys[i] == keys[i+1] && fast>>i&1 > fast>>(i+1)&1 {

@@ -81,7 +81,8 @@ func newScript(t *testing.T, c Config, keys []uint64, start int64, choose choose
 	}
 }
 
-// gaps returns the steps of time that a script takes: those of rule S8, and to the edges of buckets.
+// gaps returns the steps of time that a script takes: those of rule S8, and to the edges of
+// buckets.
 func (s *script) gaps() []int64 {
 	length, width := int64(s.model.window.Length()), int64(s.model.window.Width)
 	toEdge := width - s.latest%width

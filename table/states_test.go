@@ -11,7 +11,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// stateLayouts returns the states of many layouts: every number of index bits that a width asks for.
+// stateLayouts returns the states of many layouts: every number of index bits that a width asks
+// for.
 func stateLayouts(t *testing.T) []states {
 	var all []states
 	for _, slots := range []int{1, 2, 3, 7, 61} {
@@ -23,8 +24,8 @@ func stateLayouts(t *testing.T) []states {
 	return all
 }
 
-// Goal: the distance between stored indexes is the distance between buckets, across the wrap, as long
-// as it is less than half the range. Method: plain arithmetic on true bucket numbers.
+// Goal: the distance between stored indexes is the distance between buckets, across the wrap, as
+// long as it is less than half the range. Method: plain arithmetic on true bucket numbers.
 func TestBehindIsTheDistanceOfBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	for _, s := range stateLayouts(t) {
@@ -107,8 +108,9 @@ func TestNoClaimRepeatsAStateOfItsCell(t *testing.T) {
 	require.Positive(t, again, "no cell was claimed again under the index it had")
 }
 
-// Goal: the ticket counts through its whole range before it repeats, and never reaches into the index
-// or makes the busy word. Method: claim and kill one cell under one index until the ticket wraps.
+// Goal: the ticket counts through its whole range before it repeats, and never reaches into the
+// index or makes the busy word. Method: claim and kill one cell under one index until the ticket
+// wraps.
 func TestTicketsUseTheirWholeRange(t *testing.T) {
 	for _, s := range stateLayouts(t) {
 		index := uint64(1)<<(63-s.shift) - 1 // all ones, as the busy word has

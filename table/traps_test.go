@@ -12,8 +12,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// The tests of this file are faults of the field, each with the right value. Every one runs on a key
-// among others, for cells of either shape.
+// The tests of this file are faults of the field, each with the right value. Every one runs on a
+// key among others, for cells of either shape.
 
 const second = tallyring.Tick(time.Second)
 
@@ -25,11 +25,12 @@ type trap struct {
 
 const bystanders = 5
 
-// bystanderTick is when the other keys were counted: as far from the ticks of a trap as ticks may be.
+// bystanderTick is when the other keys were counted: as far from the ticks of a trap as ticks may
+// be.
 const bystanderTick = tallyring.Tick(tallyring.MaxLength)
 
-// eachTrap runs a test for windows of the given slots and width: in the form that suits them, and if
-// that is packed, in the tagged form too, where there is a limit that asks for it.
+// eachTrap runs a test for windows of the given slots and width: in the form that suits them, and
+// if that is packed, in the tagged form too, where there is a limit that asks for it.
 func eachTrap(t *testing.T, w tallyring.Window, test func(t trap)) {
 	table, err := New(Config{Window: w, Keys: 100})
 	require.NoError(t, err)
@@ -93,7 +94,8 @@ func TestTrapIdleGap(t *testing.T) {
 			require.True(t, t.Allow(99, i*second+second/2, 1, 100))
 		}
 		require.True(t, t.Allow(99, 20*second+second/2, 1, 100))
-		require.Equal(t, tallyring.Reading{Low: 1, Estimate: 1, High: 1}, t.Read(99, 20*second+second/2))
+		require.Equal(t, tallyring.Reading{Low: 1, Estimate: 1, High: 1},
+			t.Read(99, 20*second+second/2))
 	})
 	for _, gap := range []time.Duration{10 * time.Hour, tallyring.MaxLength} {
 		eachTrap(t, tallyring.Window{Slots: 2, Width: time.Second}, func(t trap) {
@@ -135,7 +137,8 @@ func (t trap) reset() {
 	}
 }
 
-// Goal: a large limit neither overflows nor turns negative, and is whole again after an idle window.
+// Goal: a large limit neither overflows nor turns negative, and is whole again after an idle
+// window.
 func TestTrapOverflow(t *testing.T) {
 	const limit = 980_000_000
 	w := tallyring.Window{Slots: 2, Width: 10 * time.Second}
@@ -195,8 +198,8 @@ func TestTrapIdenticalReload(t *testing.T) {
 	}
 }
 
-// Goal: sweeper against a live key: the last tick at which a key counts anything keeps its cell, the
-// next one frees it, and one who looks with an older clock never frees it.
+// Goal: sweeper against a live key: the last tick at which a key counts anything keeps its cell,
+// the next one frees it, and one who looks with an older clock never frees it.
 func TestTrapSweeperAgainstALiveKey(t *testing.T) {
 	eachForm(t, func(t *testing.T, w tallyring.Window) {
 		table := newTable(t, w, 1)
@@ -221,9 +224,9 @@ func TestTrapSweeperAgainstALiveKey(t *testing.T) {
 	})
 }
 
-// Goal: a flood of new keys never gives a key that is over its limit a fresh budget (S18), under any
-// policy. Method: a table of 10,000, A at its limit; then 100,000 new keys, A asked all the while. A
-// build that is slow takes 25,000 keys, and one policy for the wide cells.
+// Goal: a flood of new keys never gives a key that is over its limit a fresh budget (S18), under
+// any policy. Method: a table of 10,000, A at its limit; then 100,000 new keys, A asked all the
+// while. A build that is slow takes 25,000 keys, and one policy for the wide cells.
 func TestTrapKeyFlood(t *testing.T) {
 	for _, slots := range []int{2, 7} {
 		for _, policy := range []Policy{Deny, Allow, Overflow} {
@@ -255,7 +258,8 @@ func TestTrapKeyFlood(t *testing.T) {
 	}
 }
 
-// Goal: check, then add: see TestExactlyTheLimitPassesOnAFreshKey. Here the same, one after another.
+// Goal: check, then add: see TestExactlyTheLimitPassesOnAFreshKey. Here the same, one after
+// another.
 func TestTrapCheckThenAdd(t *testing.T) {
 	eachForm(t, func(t *testing.T, w tallyring.Window) {
 		require.Equal(t, 25, trap{t, newTable(t, w, 2)}.admitted(7, 5, 1, 25, 50))
