@@ -79,19 +79,6 @@ func raw(r *Ring) []uint64 {
 	return words
 }
 
-// clone returns a ring of its own in the same state.
-func clone(r *Ring) *Ring {
-	c := *r
-	c.words = make([]atomic.Uint64, len(r.words))
-	for i, word := range raw(r) {
-		c.words[i].Store(word)
-	}
-	if r.word != nil {
-		c.word = &c.words[0]
-	}
-	return &c
-}
-
 // pair drives a ring and its model through one history and compares them after each step.
 type pair struct {
 	t       testing.TB
