@@ -1,0 +1,4 @@
+// Command bench measures the engine beside its peers.
+package main
+
+func main() {}
