@@ -53,6 +53,8 @@
 // A key that lost its cell may come back by a tick that is late: read before the one at which its
 // time had passed. So that it finds no second budget, the table remembers the first bucket in which
 // no key that lost its cell still counted, and a key that is inserted begins there at the earliest.
+// So ticks that run ahead of the clock hold more than their own keys: when a cell that was counted
+// in far ahead is taken over from farther ahead, every new key is held until time catches up.
 //
 // # When no cell is free
 //
@@ -63,5 +65,6 @@
 // # Collisions
 //
 // Two keys disturb each other only if all 64 bits of their hashes are equal: for n keys the chance
-// that any two are is about n*n/2^65, 2.7e-6 for ten million.
+// that any two are is about n*n/2^65, 2.7e-6 for ten million. (Two keys of the 2^64 stand for two
+// that the table reserves, and so count as equal to them.)
 package table

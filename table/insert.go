@@ -7,10 +7,14 @@ import "github.com/tallyring/tallyring"
 // Every round but the last follows a change that someone made, or waits for a busy cell.
 func (t *Table) insert(key, home uint64, now tallyring.Tick) bool {
 	index := t.index(now)
+	var own, claim uint64 // this call's latest claim, if claim is not 0
 	for {
 		s := t.scan(key, home, index)
 		switch {
 		case s.settled:
+			if claim != 0 {
+				t.kill(key, own, claim) // in vain if it is the one that was settled
+			}
 			return true
 		case s.busy:
 			pause()
@@ -24,11 +28,14 @@ func (t *Table) insert(key, home uint64, now tallyring.Tick) bool {
 			if s.freeKey > deadKey {
 				t.raise(t.states.leaves(s.freeState))
 			}
-			claim := t.states.claim(s.freeState, t.start(index))
-			claimed := t.pair(s.freeCell).CompareAndSwap(s.freeKey, s.freeState, key, claim)
-			if claimed && s.freeKey > deadKey {
+			state := t.states.claim(s.freeState, t.start(index))
+			if !t.pair(s.freeCell).CompareAndSwap(s.freeKey, s.freeState, key, state) {
+				continue
+			}
+			if s.freeKey > deadKey {
 				t.events.takeOver()
 			}
+			own, claim = s.freeCell, state
 		}
 	}
 }

@@ -31,8 +31,10 @@ func (s states) leaves(state uint64) uint64 {
 }
 
 // claim returns the pending state with which a cell that holds state is claimed at the stored
-// index. No cell carries the same one twice: either its index is newer than state's, or its ticket
-// is. The ticket never grows so far that the word could be tallyring.PairBusy.
+// index. It differs from every earlier one of the cell: its index is newer than state's, or its
+// ticket is. Tickets come round after 2^(shift-1) claims of one cell under one index, 2^32 for two
+// buckets of a second and 2^7 in the narrowest layout, whose index moves on every 36 ns. No ticket
+// grows so far that the word could be tallyring.PairBusy.
 func (s states) claim(state, index uint64) uint64 {
 	if state == 0 || s.behind(state, index) > 0 {
 		return pendingMark | index<<s.shift
