@@ -119,8 +119,8 @@ func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
 	}
 }
 
-// allowTagged is Allow for a ring of several words. It is Try written out for a ring of one line: the
-// calls, and what they save and restore, would cost a third of the decision.
+// allowTagged is Allow for a ring of several words. It is Try written out for a ring of one line:
+// the calls, and what they save and restore, would cost a third of the decision.
 func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
 	g, words := &r.tagged, r.words
 	head := words[0].Load()
