@@ -57,10 +57,13 @@ func NewCounter(w tallyring.Window) (*Counter, error) {
 func (c *Counter) Add(now tallyring.Tick, count uint64) bool {
 	now = max(now, 0)
 	newest := tallyring.Tick(c.newest.Load())
-	if now-newest >= tallyring.Tick(c.window.Width) {
-		c.turn(now)
-	} else if now < newest && c.left(now, newest) {
+	switch {
+	case now < newest && c.left(now, newest):
 		return false
+	case count == 0:
+		return true // nothing is counted, so no bucket becomes the newest
+	case now-newest >= tallyring.Tick(c.window.Width):
+		c.turn(now)
 	}
 	return c.rings[shardOf(len(c.rings))].Add(now, count)
 }
@@ -85,8 +88,22 @@ func (c *Counter) left(now, newest tallyring.Tick) bool {
 }
 
 // Read returns what the window holds at now, with its error.
+//
+// A ring moves on to a bucket only after newest has. If newest is within the bucket of now still
+// after the last ring was read, then each was read as of now. If it is not, Read begins again,
+// after another goroutine's progress.
 func (c *Counter) Read(now tallyring.Tick) tallyring.Reading {
-	now = max(now, tallyring.Tick(c.newest.Load()))
+	for {
+		now = max(now, tallyring.Tick(c.newest.Load()))
+		sum := c.merge(now)
+		if tallyring.Tick(c.newest.Load()) <= now {
+			return sum
+		}
+	}
+}
+
+// merge adds up the rings as of now.
+func (c *Counter) merge(now tallyring.Tick) tallyring.Reading {
 	var sum tallyring.Reading
 	for _, ring := range c.rings {
 		r := ring.Read(now)

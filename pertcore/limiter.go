@@ -2,7 +2,7 @@ package pertcore
 
 import (
 	"fmt"
-	"runtime"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/tallyring/tallyring"
@@ -16,17 +16,16 @@ import (
 //
 // # Two modes
 //
-// The center is a ring of package atomicring whose head word carries a mode and a generation.
-//
-//	center key    {generation}
-//	center state  {exact | generation, low bits | bucket index | sealed | count}
-//	shard         {closed | generation, low bits | generation, high bits | used}
-//
-// In exact mode the count is the truth: admissions swap the head, denials are loads. In shared mode
+// The center is a ring of package atomicring whose head word carries a mode and a generation. In
+// exact mode the count is the truth: admissions swap the center, denials are loads. In shared mode
 // the count lacks what the shards have used in this generation. Each shard may use its share of
-// what remains, floor(remaining/shards), where remaining is what the count and the older buckets
-// leave at the caller's tick. So all of them together never use more than what remains, and within
-// a bucket that only grows. Nothing is ever lent, in flight, or given back.
+// what remains, floor(remaining/shards). So all of them together never use more than what remains.
+// Nothing is ever lent, in flight, or given back.
+//
+// What remains depends on the tick, since the oldest bucket leaves the window little by little. So
+// that every event is right as of its own tick, even where ticks go back within a bucket, shares do
+// not: they are whole, and count the oldest bucket in full; or they are weighted, as of a time in
+// the bucket that the generation began with (since), and serve no earlier tick.
 //
 // # Who may change what
 //
@@ -34,26 +33,31 @@ import (
 //     used+cost. The center is read after the shard: success proves that the shard was not closed
 //     in between, hence that the generation was the center's all the while, and its count the same.
 //   - A generation is ended by anyone (fold): close every shard, after which used cannot change;
-//     add up; swap the center, key and state together, to the next generation in exact mode. If a
-//     spend's swap comes first, the close fails and sees the new use. If the close comes first, the
-//     spend fails.
+//     add up; swap the center, key and head together, to the next generation in exact mode.
 //   - A closed shard of the generation before the center's is opened by its first spend.
 //   - A turn to a newer bucket is a rotation of the ring, in exact mode: seal, carry, move on. A
 //     fold that is on its way to a turn seals by the same swap.
 //   - The admission that leaves enough room, in exact mode, also opens shared mode.
 //
-// Denials happen in exact mode alone, on an exact count: nothing is denied while a share lies
-// unused. A fold that fails, fails because another succeeded or a refund did; a mode is left only
-// by an admission or a turn: so some goroutine always gets on.
+// A denial writes nothing. In shared mode it is taken on the sum of all shards: used only grows in
+// a generation, so a sum over the limit is over it still when the center is found unchanged. Where
+// too little remains for shares that pay, the denied event first ends the generation, and those
+// after it find an exact count.
+//
+// A fold that fails, fails because another succeeded, or because an event was admitted or taken
+// back; exact mode is left by an admission, and a bucket by a turn: so some goroutine always gets
+// on.
 type Limiter struct {
-	limit  atomic.Uint64
-	shards []shard
-	mask   uint64
-	ring   atomicring.Tagged
-	room   uint64 // remaining from which shared mode pays: each shard then uses as much as it costs
+	limit     atomic.Uint64
+	shards    []shard
+	mask      uint64
+	ring      atomicring.Tagged
+	shareBits uint8  // log2 of the number of shards
+	sinceUnit uint8  // log2 of the nanoseconds of which since is a multiple
+	room      uint64 // remaining from which shared mode pays: a shard then uses what closing costs
 
-	center *tallyring.Pair
-	words  []atomic.Uint64 // the center's state, and the older buckets
+	pair  *tallyring.Pair // the center: its key, and its head as the state
+	words []atomic.Uint64 // the head, and the older buckets
 }
 
 // shard is what one P has used in one generation, on lines of its own.
@@ -62,41 +66,49 @@ type shard struct {
 	_    [tallyring.PadBytes - 8]byte // keeps the next P's shard away
 }
 
-const (
-	// modeBits is what the head gives to the mode and to the low bits of the generation.
-	modeBits       = 5
-	generationBits = modeBits - 1
-
-	exactMark  = uint64(1) << 63
-	closedMark = uint64(1) << 63
-)
-
 // NewLimiter returns a limiter that admits events of a total cost up to limit in each window. It
 // fails if w is not valid, or if a count of its width cannot hold the limit beside ten years of
 // bucket indexes. A limit of 0 denies everything; [tallyring.Unlimited] admits and counts
 // everything.
 func NewLimiter(w tallyring.Window, limit uint64) (*Limiter, error) {
-	ring, err := atomicring.NewTagged(w, modeBits)
+	return newLimiter(w, limit, shardsNow())
+}
+
+// newLimiter is NewLimiter for a number of shards, a power of two.
+func newLimiter(w tallyring.Window, limit uint64, shards int) (*Limiter, error) {
+	ring, err := layout(w)
 	if err != nil {
 		return nil, err
 	}
-	shards := shardsNow()
 	lines := tallyring.NewLines((w.Slots+1)/tallyring.LineWords + 2)
 	l := &Limiter{
-		shards: make([]shard, shards),
-		mask:   uint64(shards - 1),
-		ring:   ring,
-		room:   uint64(shards) * max(uint64(shards), 2),
-		center: &tallyring.Pairs(lines)[0],
-		words:  tallyring.Words(lines)[1 : 1+w.Slots],
+		shards:    make([]shard, shards),
+		mask:      uint64(shards - 1),
+		shareBits: uint8(bits.Len(uint(shards - 1))),
+		sinceUnit: uint8(max(bits.Len64(uint64(w.Width-1)), sinceBits) - sinceBits),
+		ring:      ring,
+		room:      uint64(shards) * max(uint64(shards), 2),
+		pair:      &tallyring.Pairs(lines)[0],
+		words:     tallyring.Words(lines)[1 : 1+w.Slots],
 	}
 	if err := l.holds(limit); err != nil {
 		return nil, err
 	}
 	l.limit.Store(limit)
-	l.center.Key.Store(1)
-	l.center.State.Store(exactMark | l.low(1))
+	l.pair.Key.Store(1 << sinceBits)
+	l.pair.State.Store(exactMark | l.low(1))
 	return l, nil
+}
+
+// layout returns that of the center's ring, with a count of at most maxCountBits. It ends because
+// every further mark takes a bit of the count, once there is one to take.
+func layout(w tallyring.Window) (atomicring.Tagged, error) {
+	for markBits := modeBits; ; markBits++ {
+		ring, err := atomicring.NewTagged(w, markBits)
+		if err != nil || bits.Len64(ring.CountMask()) <= maxCountBits {
+			return ring, err
+		}
+	}
 }
 
 func (l *Limiter) holds(limit uint64) error {
@@ -109,14 +121,18 @@ func (l *Limiter) holds(limit uint64) error {
 
 // Allow counts an event of the given cost if the limit admits it at now, and reports whether it
 // did. Cost 0 asks without counting.
+//
+// What stands here is the spend of a whole share. The comparison says that the head is in shared
+// mode with whole shares and the shard is open, in generations that may be the same: if they are
+// not, the shard was closed before the head was loaded, and the swap fails.
 func (l *Limiter) Allow(now tallyring.Tick, cost uint64) bool {
 	shard := &l.shards[uint64(tallyring.Pin())&l.mask].word
 	word := shard.Load()
-	head, limit := l.center.State.Load(), l.limit.Load()
+	head, limit := l.pair.State.Load(), l.limit.Load()
 	count, last := l.ring.Near(head<<modeBits>>modeBits, now)
 	used := word&l.ring.CountMask() + cost
 	if (word^head)>>(64-modeBits) == 0 && l.ring.Plain(count, cost, limit) {
-		taken := count + l.ring.Older(l.words[1:], last) + used*uint64(len(l.shards))
+		taken := count + l.ring.Older(l.words[1:], last) + used<<(l.shareBits&63)
 		if taken <= limit && shard.CompareAndSwap(word, word+cost) {
 			tallyring.Unpin()
 			return true
@@ -128,30 +144,59 @@ func (l *Limiter) Allow(now tallyring.Tick, cost uint64) bool {
 
 // verdict is what one look at the limiter decided, and on what.
 type verdict struct {
+	center
 	allowed bool
-	head    uint64 // the center's state without its mode
+	counted uint64 // the plain head, and what the shards have used where that was added up
 	ahead   uint64 // buckets from the head's to the one decided in
 	limit   uint64
 	atomicring.Standing
 }
 
+// weigh sets what v stands on at now, counted given.
+func (l *Limiter) weigh(v *verdict, now tallyring.Tick) {
+	if v.counted == 0 && l.unused() {
+		// Nothing was ever counted, so no bucket is the newest, whatever the head's index says.
+		if first := l.ring.Head(l.ring.Index(now)); first != 0 {
+			v.Standing, _ = l.ring.Standing(l.words, first, now)
+			v.ahead = uint64(len(l.words))
+			return
+		}
+	}
+	v.Standing, v.ahead = l.ring.Standing(l.words, v.counted, now)
+}
+
+// unused tells whether no older bucket was ever carried. The ring's own test of this does not know
+// that the head has a mode.
+func (l *Limiter) unused() bool {
+	for i := range l.words[1:] {
+		if l.words[1+i].Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fits tells whether the limit admits cost as things stand.
+func (l *Limiter) fits(v *verdict, cost uint64) bool {
+	return v.limit == tallyring.Unlimited || v.limit > 0 && l.ring.Fits(v.Standing, cost, v.limit)
+}
+
 // decide is Allow in full. It repeats a look when the center or the shard has changed, or after it
 // has ended a generation or turned to a newer bucket, which others profit from.
+//
+// The shard is loaded before the center, and the center before the limit.
 func (l *Limiter) decide(shard *atomic.Uint64, now tallyring.Tick, cost uint64) verdict {
 	for {
-		word, head := shard.Load(), l.center.State.Load()
-		if head == tallyring.PairBusy {
-			runtime.Gosched()
-			continue
-		}
-		limit := l.ring.Clamp(l.limit.Load())
-		v := verdict{head: head << modeBits >> modeBits, limit: limit}
-		v.Standing, v.ahead = l.ring.Standing(l.words, v.head, now)
+		word := shard.Load()
+		v := verdict{center: l.look()}
+		v.limit = l.ring.Clamp(l.limit.Load())
+		v.counted = v.plain()
+		l.weigh(&v, now)
 		var done bool
-		if head&exactMark != 0 {
-			done = l.decideExact(&v, head, cost, limit)
+		if v.exact() {
+			done = l.decideExact(&v, cost)
 		} else {
-			done = l.decideShared(&v, shard, word, head, cost, limit)
+			done = l.decideShared(&v, shard, word, now, cost)
 		}
 		if done {
 			return v
@@ -159,56 +204,113 @@ func (l *Limiter) decide(shard *atomic.Uint64, now tallyring.Tick, cost uint64) 
 	}
 }
 
-// decideExact decides on the center's count, which is all there is.
-func (l *Limiter) decideExact(v *verdict, head, cost, limit uint64) (done bool) {
-	v.allowed = limit == tallyring.Unlimited || limit > 0 && l.ring.Fits(v.Standing, cost, limit)
+// decideExact decides on the center's count, which is all there is. It swaps the key as well: if
+// SetLimit has ended the generation, the limit in hand is an old one, and the swap fails.
+func (l *Limiter) decideExact(v *verdict, cost uint64) (done bool) {
+	v.allowed = l.fits(v, cost)
 	switch {
 	case !v.allowed || cost == 0:
-		return l.center.State.Load() == head
+		return l.unchanged(v.center)
 	case v.ahead > 0:
-		l.turn(head, v.Index-v.ahead, v.Index)
+		l.turn(v.head, v.Index-v.ahead, v.Index)
 		return false
 	}
-	count := v.head & l.ring.CountMask()
-	next := head - count + min(count+min(cost, l.ring.CountMask()), l.ring.CountMask())
-	if l.ring.Remaining(v.Standing, limit)-min(cost, limit) >= l.room {
-		next &^= exactMark
-	}
-	return l.center.State.CompareAndSwap(head, next)
+	mask := l.ring.CountMask()
+	count := v.head & mask
+	counted := min(count+min(cost, mask), mask)
+	key, next := l.mode(v, counted-count)
+	return l.swap(v.center, key, next-count+counted)
 }
 
-// decideShared decides on the shard's share of what the center leaves. What it cannot tell from
-// that it leaves to exact mode.
+// mode returns the key and the head with which the center goes on when more is counted in exact
+// mode: shared if then enough remains, with whole shares if those are worth it.
+func (l *Limiter) mode(v *verdict, more uint64) (key, head uint64) {
+	if l.remaining(v, 0, false) >= l.room+more {
+		return v.key, v.head &^ exactMark
+	}
+	if since := l.since(v.Elapsed); l.remaining(v, since, true) >= l.room+more {
+		return v.key | since, v.head&^exactMark | weightedMark
+	}
+	return v.key, v.head
+}
+
+// since returns the time elapsed in a bucket as a key holds it, rounded down, and less a little of
+// the bucket, so that goroutines whose ticks lag behind still find shares.
+func (l *Limiter) since(elapsed uint64) uint64 {
+	const lag = 1 << (sinceBits - 10)
+	units := elapsed >> l.sinceUnit
+	return units - min(units, lag)
+}
+
+// remaining returns what one generation may use in all. Without a limit it is what the head can
+// count.
+func (l *Limiter) remaining(v *verdict, since uint64, weighted bool) uint64 {
+	if v.limit == tallyring.Unlimited {
+		return l.ring.CountMask() - v.counted&l.ring.CountMask()
+	}
+	if !weighted || v.Full > v.limit {
+		return v.limit - min(v.limit, v.Full+v.Oldest)
+	}
+	s := v.Standing
+	s.Elapsed = since << l.sinceUnit
+	return l.ring.Remaining(s, v.limit)
+}
+
+// decideShared decides on the shard's share of what the center leaves, or else on the sum of all
+// shards. Where that admits more than the share does, it leaves the decision to exact mode.
 func (l *Limiter) decideShared(
-	v *verdict, shard *atomic.Uint64, word, head, cost, limit uint64,
+	v *verdict, shard *atomic.Uint64, word uint64, now tallyring.Tick, cost uint64,
 ) (done bool) {
+	if cost > 0 && v.ahead == 0 {
+		if open, ok := l.spendable(v, word, cost); ok {
+			v.allowed = true
+			return shard.CompareAndSwap(word, open+cost)
+		}
+	}
+	if !l.addUp(v, now) {
+		return false
+	}
+	v.allowed = l.fits(v, cost)
+	pays := l.remaining(v, l.since(v.Elapsed), true) >= l.room
 	switch {
-	case cost == 0:
-		// The shards use no more than what remains, so the estimate is within the limit.
-		v.allowed = limit > 0
-		return l.center.State.Load() == head
+	case cost == 0 || !v.allowed && (pays || v.ahead > 0):
+		return true
 	case v.ahead > 0:
-		l.fold(head, l.ring.SealMark())
-		return false
+		l.fold(v.center, l.ring.SealMark())
+	default:
+		l.fold(v.center, 0)
 	}
-	open, ok := l.opened(word, head)
-	if !ok {
-		l.fold(head, 0)
-		return false
-	}
-	share := l.share(v.Standing, limit)
-	if used := open & l.ring.CountMask(); cost > share || used > share-cost {
-		l.fold(head, 0)
-		return false
-	}
-	v.allowed = true
-	return shard.CompareAndSwap(word, open+cost)
+	return false
 }
 
-// share returns how much one shard may use in a generation.
-func (l *Limiter) share(s atomicring.Standing, limit uint64) uint64 {
-	if limit == tallyring.Unlimited {
-		return (l.ring.CountMask() - min(s.Full, l.ring.CountMask())) / uint64(len(l.shards))
+// spendable returns the word from which the shard may spend cost at v's tick, if its share admits
+// that.
+func (l *Limiter) spendable(v *verdict, word, cost uint64) (open uint64, ok bool) {
+	open, ok = l.opened(word, v.generation())
+	since := v.key & (1<<sinceBits - 1)
+	weighted := v.head&weightedMark != 0
+	if !ok || weighted && v.Elapsed>>l.sinceUnit < since {
+		return 0, false
 	}
-	return l.ring.Remaining(s, limit) / uint64(len(l.shards))
+	share := l.remaining(v, since, weighted) >> l.shareBits
+	return open, cost <= share && open&l.ring.CountMask() <= share-cost
+}
+
+// addUp makes v stand on the count of the center and all shards. It fails if the generation has
+// ended meanwhile. Used only grows, so the sum lies between those at the begin and at the end; it
+// is one at some moment as far as one limit can tell, since if it is within the limit, so it was at
+// the begin, and if it is over, so it is at the end.
+func (l *Limiter) addUp(v *verdict, now tallyring.Tick) bool {
+	count := v.head & l.ring.CountMask()
+	sum := count
+	if !v.exact() {
+		for i := range l.shards {
+			if word := l.shards[i].word.Load(); l.isStamp(word, v.generation()) {
+				sum = min(sum+word&l.ring.CountMask(), l.ring.CountMask())
+			}
+		}
+	}
+	v.counted = v.plain() - count + sum
+	l.weigh(v, now)
+	return l.unchanged(v.center)
 }
