@@ -1,86 +1,96 @@
 package main
 
 import (
-	"strconv"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tallyring/tallyring"
-	"github.com/tallyring/tallyring/bench/internal/contender"
-	"github.com/tallyring/tallyring/bench/internal/floor"
+	"github.com/tallyring/tallyring/bench/internal/workload"
 )
 
-// step is the time between two events of one key that are all allowed: a quarter of what Plenty
-// admits.
-const step = tallyring.Tick(contender.Span) / tallyring.Tick(contender.Plenty/4)
+// The workloads of the command as ordinary Go benchmarks, for benchstat, profiles and -cpu. Those
+// that are no loop of events (Flood, Latency) are the command's alone, as are ten million keys.
+var benchedSize = workload.Size{Keys: 1_000_000, Hashes: 1_000_000, Cells: 100_000}
 
-type singleMaker func(limit contender.Limit) (contender.Single, error)
+func BenchmarkOneKey(b *testing.B)       { benchAll(b, "OneKey/") }
+func BenchmarkHot(b *testing.B)          { benchAll(b, "Hot") }
+func BenchmarkKeys(b *testing.B)         { benchAll(b, "Keys/") }
+func BenchmarkKeysParallel(b *testing.B) { benchAll(b, "KeysParallel/") }
+func BenchmarkHashed(b *testing.B)       { benchAll(b, "Hashed/") }
+func BenchmarkPrefetch(b *testing.B)     { benchAll(b, "Prefetch/") }
+func BenchmarkChurn(b *testing.B)        { benchAll(b, "Churn") }
+func BenchmarkClock(b *testing.B)        { benchAll(b, "Clock") }
+func BenchmarkFloor(b *testing.B)        { benchAll(b, "Floor") }
 
-func ringOf(slots int) singleMaker {
-	return func(limit contender.Limit) (contender.Single, error) {
-		return contender.NewRing(slots, limit)
-	}
-}
-
-// BenchmarkOneKey decides on one limit at ticks that are given.
-func BenchmarkOneKey(b *testing.B) {
-	for _, c := range []struct {
-		workload, impl string
-		limit          contender.Limit
-		build          singleMaker
-	}{
-		{"allowed", "tallyring", contender.Plenty, ringOf(2)},
-		{"allowed", "x-time-rate", contender.Plenty, contender.NewXTime},
-		{"denied", "tallyring", contender.Few, ringOf(2)},
-		{"denied", "x-time-rate", contender.Few, contender.NewXTime},
-		{"seven", "tallyring", contender.Plenty, ringOf(7)},
-		{"seven", "x-time-rate", contender.Plenty, contender.NewXTime},
-	} {
-		b.Run("workload="+c.workload+"/impl="+c.impl, func(b *testing.B) {
-			single, err := c.build(c.limit)
-			require.NoError(b, err)
-			events := contender.Events{From: contender.Start, Step: step, Count: b.N}
-			want := b.N
-			if c.limit == contender.Few {
-				fill := contender.Events{From: contender.Start, Count: int(contender.Few)}
-				require.Equal(b, fill.Count, single.Decide(fill))
-				events.Step, want = 0, 0
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			require.Equal(b, want, single.Decide(events))
-		})
-	}
-	b.Run("workload=allowed/impl=floor-cas", func(b *testing.B) {
-		word := floor.NewWord()
-		require.Equal(b, b.N, word.CAS(b.N))
-	})
-}
-
-// BenchmarkKeys decides on keys given as text, in an order that no prefetcher guesses.
-func BenchmarkKeys(b *testing.B) {
-	for _, n := range []int{1000, 1_000_000} {
-		keys := make([]string, n)
-		for i := range keys {
-			keys[i] = "client-" + strconv.Itoa(i*7919%n)
+// benchAll runs the workloads whose names begin with prefix. A workload is made only where -bench
+// selects it.
+func benchAll(b *testing.B, prefix string) {
+	found := false
+	for _, source := range workload.Catalog(benchedSize) {
+		rest, ok := strings.CutPrefix(source.Bench, prefix)
+		if !ok {
+			continue
 		}
-		for name, build := range map[string]func(int, contender.Limit) (contender.Keyed, error){
-			"tallyring": contender.NewTexts, "x-time-rate": contender.NewXTimes,
-		} {
-			b.Run("keys="+strconv.Itoa(n)+"/impl="+name, func(b *testing.B) {
-				keyed, err := build(n, contender.Plenty)
+		found = true
+		if rest == "" {
+			benchOne(b, source)
+			continue
+		}
+		b.Run(rest, func(b *testing.B) { benchOne(b, source) })
+	}
+	require.True(b, found, "no workload is named %s", prefix)
+}
+
+func benchOne(b *testing.B, source workload.Source) {
+	w, err := source.Make()
+	if err != nil {
+		b.Skip(err)
+	}
+	for _, entry := range w.Entries {
+		var trial *workload.Trial // made once, though the function is called with growing b.N
+		first := 0
+		b.Run("impl="+entry.Name, func(b *testing.B) {
+			if trial == nil {
+				made, err := entry.Make()
 				require.NoError(b, err)
-				now := contender.Start
-				require.Equal(b, n, keyed.Decide(keys, now))
-				b.ReportAllocs()
-				b.ResetTimer()
-				for left := b.N; left > 0; left -= n {
-					now += tallyring.Tick(contender.Span) / 1024
-					some := keys[:min(n, left)]
-					require.Equal(b, len(some), keyed.Decide(some, now))
-				}
-			})
+				trial = &made
+			}
+			workers := 1
+			if len(w.Workers) > 0 {
+				workers = runtime.GOMAXPROCS(0)
+			}
+			benchTrial(b, trial, first, workers)
+			first += b.N
+		})
+		if trial != nil && trial.Close != nil {
+			require.NoError(b, trial.Close())
 		}
+	}
+}
+
+// benchTrial does b.N events, spread over workers, and checks the answers.
+func benchTrial(b *testing.B, trial *workload.Trial, first, workers int) {
+	each := (b.N + workers - 1) / workers
+	if trial.Before != nil {
+		trial.Before(first, each)
+	}
+	counts := make([]int, workers)
+	var end sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for worker := range workers {
+		end.Go(func() { counts[worker] = trial.Run(worker, first, each) })
+	}
+	end.Wait()
+	b.StopTimer()
+	want := each
+	if trial.Denies {
+		want = 0
+	}
+	for worker, allowed := range counts {
+		require.Equal(b, want, allowed, "events allowed of %d, worker %d", each, worker)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/atomicring"
 	"github.com/tallyring/tallyring/limiter"
+	"github.com/tallyring/tallyring/pertcore"
 )
 
 // ring is the engine's ring without keys.
@@ -14,8 +15,7 @@ type ring struct {
 	limit uint64
 }
 
-// NewRing returns a ring of the given slots that together cover Span.
-func NewRing(slots int, limit Limit) (Single, error) {
+func newRing(slots int, limit Limit) (Single, error) {
 	width := Span / time.Duration(max(slots-1, 1))
 	made, err := atomicring.NewFor(tallyring.Window{Slots: slots, Width: width}, uint64(limit))
 	return ring{made, uint64(limit)}, err
@@ -32,19 +32,37 @@ func (r ring) Decide(e Events) (allowed int) {
 	return allowed
 }
 
-// texts is the engine's limiter with keys given as text.
-type texts struct{ limiter *limiter.Limiter }
+// spread is the engine's limit that is spread over processors.
+type spread struct{ limiter *pertcore.Limiter }
 
-// newLimiter returns a limiter of two buckets whose own clock stands at Start, as the ticks that it
-// is given do.
+func newSpread(limit Limit) (Single, error) {
+	made, err := pertcore.NewLimiter(tallyring.Window{Slots: 2, Width: Span}, uint64(limit))
+	return spread{made}, err
+}
+
+func (s spread) Decide(e Events) (allowed int) {
+	l, now := s.limiter, e.From
+	for range e.Count {
+		if l.Allow(now, 1) {
+			allowed++
+		}
+		now += e.Step
+	}
+	return allowed
+}
+
+// newLimiter returns a limiter of two buckets. Its clock stands at Start, since ticks given to a
+// limiter belong to its clock.
 func newLimiter(keys int, limit Limit) (*limiter.Limiter, error) {
 	clock := &tallyring.ManualClock{}
 	clock.Set(Start)
 	return limiter.New(uint64(limit), Span, limiter.WithKeys(keys), limiter.WithClock(clock))
 }
 
-// NewTexts returns the engine's limiter for keys given as text.
-func NewTexts(keys int, limit Limit) (Keyed, error) {
+// texts is the engine's limiter with keys given as text.
+type texts struct{ limiter *limiter.Limiter }
+
+func newTexts(keys int, limit Limit) (Keyed, error) {
 	made, err := newLimiter(keys, limit)
 	return texts{made}, err
 }
@@ -55,6 +73,77 @@ func (t texts) Decide(keys []string, now tallyring.Tick) (allowed int) {
 		if l.AllowAt(key, now, 1) {
 			allowed++
 		}
+	}
+	return allowed
+}
+
+// clocked is the same with a clock of its own. Its window is long and its limit wide, since a run
+// falls into one window.
+type clocked struct{ limiter *limiter.Limiter }
+
+func newClocked(clock tallyring.Clock) func(int, Limit) (Keyed, error) {
+	return func(keys int, limit Limit) (Keyed, error) {
+		if limit == Plenty {
+			limit = 1 << 23
+		}
+		made, err := limiter.New(uint64(limit), longSpan, limiter.WithKeys(keys),
+			limiter.WithClock(clock))
+		return clocked{made}, err
+	}
+}
+
+func (c clocked) Decide(keys []string, _ tallyring.Tick) (allowed int) {
+	l := c.limiter
+	for _, key := range keys {
+		if l.Allow(key) {
+			allowed++
+		}
+	}
+	return allowed
+}
+
+// hashes is the engine's limiter with keys that were hashed before.
+type hashes struct{ limiter *limiter.Limiter }
+
+func newHashes(keys int, limit Limit) (Hashed, error) {
+	made, err := newLimiter(keys, limit)
+	return hashes{made}, err
+}
+
+func (h hashes) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+	l := h.limiter
+	for _, key := range keys {
+		if l.AllowKey(limiter.Key(key), now, 1) {
+			allowed++
+		}
+	}
+	return allowed
+}
+
+// batches is the same in batches.
+type batches struct{ limiter *limiter.Limiter }
+
+func newBatches(keys int, limit Limit) (Hashed, error) {
+	made, err := newLimiter(keys, limit)
+	return batches{made}, err
+}
+
+func (b batches) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+	const some = 256
+	var batch [some]limiter.Key
+	var answers [some]bool
+	for len(keys) > 0 {
+		n := min(len(keys), some)
+		for i, key := range keys[:n] {
+			batch[i] = limiter.Key(key)
+		}
+		b.limiter.AllowMany(batch[:n], now, 1, answers[:n])
+		for _, ok := range answers[:n] {
+			if ok {
+				allowed++
+			}
+		}
+		keys = keys[n:]
 	}
 	return allowed
 }

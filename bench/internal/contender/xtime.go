@@ -8,21 +8,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// origin is the time that stands for tick 0 where a contender wants a time.Time.
-var origin = time.Unix(1_700_000_000, 0)
-
-// at returns the time that stands for a tick.
-func at(now tallyring.Tick) time.Time { return origin.Add(time.Duration(now)) }
-
 // xtime is golang.org/x/time/rate: one token bucket with a mutex.
 type xtime struct{ limiter *rate.Limiter }
 
-func newXTimeLimiter(limit Limit) *rate.Limiter {
+func newBucket(limit Limit) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(float64(limit)/Span.Seconds()), int(limit))
 }
 
-// NewXTime returns a token bucket that holds limit and fills in Span.
-func NewXTime(limit Limit) (Single, error) { return xtime{newXTimeLimiter(limit)}, nil }
+func newXTime(limit Limit) (Single, error) { return xtime{newBucket(limit)}, nil }
 
 func (x xtime) Decide(e Events) (allowed int) {
 	limiter, now, step := x.limiter, at(e.From), time.Duration(e.Step)
@@ -42,8 +35,7 @@ type xtimes struct {
 	limit    Limit
 }
 
-// NewXTimes returns a map of token buckets.
-func NewXTimes(keys int, limit Limit) (Keyed, error) {
+func newXTimes(_ int, limit Limit) (Keyed, error) {
 	return &xtimes{limiters: map[string]*rate.Limiter{}, limit: limit}, nil
 }
 
@@ -53,7 +45,7 @@ func (x *xtimes) Decide(keys []string, now tallyring.Tick) (allowed int) {
 		x.mu.Lock()
 		limiter, ok := x.limiters[key]
 		if !ok {
-			limiter = newXTimeLimiter(x.limit)
+			limiter = newBucket(x.limit)
 			x.limiters[key] = limiter
 		}
 		x.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 // Chain is a cycle through all of its lines in random order: each line holds the number of the next.
 type Chain struct {
 	words []atomic.Uint64
-	at    uint64
 }
 
 // NewChain returns a cycle of n lines.
@@ -23,12 +22,11 @@ func NewChain(n int) *Chain {
 	return &Chain{words: words}
 }
 
-// Walk takes n steps and returns the line it stands on.
-func (c *Chain) Walk(n int) uint64 {
-	at := c.at
+// Walk takes n steps from a line and returns the line where it ends.
+func (c *Chain) Walk(from uint64, n int) uint64 {
+	at := from
 	for range n {
 		at = c.words[at*tallyring.LineWords].Load()
 	}
-	c.at = at
 	return at
 }

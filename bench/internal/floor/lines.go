@@ -63,3 +63,20 @@ func (l *Lines) CASBatches(hashes []uint64) (stored int) {
 	}
 	return stored
 }
+
+// CASUntilStored is CAS where each line's step is repeated until it succeeds. It returns the number
+// of hashes.
+func (l *Lines) CASUntilStored(hashes []uint64) int {
+	words, lines := l.words, l.lines
+	for _, hash := range hashes {
+		line, _ := bits.Mul64(hash, lines)
+		word := &words[line*tallyring.LineWords]
+		for {
+			old := word.Load()
+			if word.CompareAndSwap(old, old+1) {
+				break
+			}
+		}
+	}
+	return len(hashes)
+}

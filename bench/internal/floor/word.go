@@ -20,12 +20,13 @@ func NewWord() Word {
 // Count returns what was counted.
 func (w Word) Count() uint64 { return w.word.Load() }
 
-// Add adds 1 to the word, n times.
-func (w Word) Add(n int) {
+// Add adds 1 to the word, n times, and returns n.
+func (w Word) Add(n int) int {
 	word := w.word
 	for range n {
 		word.Add(1)
 	}
+	return n
 }
 
 // CAS loads the word and stores one more by a compare-and-swap, n times, and returns how often that
@@ -42,8 +43,8 @@ func (w Word) CAS(n int) (stored int) {
 }
 
 // CASUntilStored is CAS where each of the n steps is repeated until it succeeds, as a decision that
-// may not be lost has to.
-func (w Word) CASUntilStored(n int) {
+// may not be lost has to. It returns n.
+func (w Word) CASUntilStored(n int) int {
 	word := w.word
 	for range n {
 		for {
@@ -53,4 +54,5 @@ func (w Word) CASUntilStored(n int) {
 			}
 		}
 	}
+	return n
 }
