@@ -27,7 +27,7 @@ var mayImport = []struct {
 	{"atomicring", []string{"."}, nil},
 	{"table", []string{".", "atomicring"}, nil},
 	{"slidinglog", []string{"."}, []string{xsync}},
-	{"limiter", []string{".", "atomicring", "table", "slidinglog"}, []string{xsync}},
+	{"limiter", []string{".", "atomicring", "pertcore", "table", "slidinglog"}, []string{xsync}},
 	{"pertcore", []string{".", "atomicring"}, nil},
 	{"exphist", []string{"."}, nil},
 	{"gcra", []string{"."}, nil},

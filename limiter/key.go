@@ -19,7 +19,9 @@ var (
 )
 
 // Key returns the hash of a key given as text. It does not allocate.
-func (l *Limiter) Key(key string) Key { return Key(maphash.String(textSeed, key)) }
+func (l *Limiter) Key(key string) Key { return hashText(key) }
+
+func hashText(key string) Key { return Key(maphash.String(textSeed, key)) }
 
 // KeyBytes returns the same hash as Key for the same bytes. It does not allocate or keep key.
 func (l *Limiter) KeyBytes(key []byte) Key { return Key(maphash.Bytes(textSeed, key)) }

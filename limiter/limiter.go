@@ -18,6 +18,7 @@ import (
 type Limiter struct {
 	table *table.Table // nil under WithLog
 	exact *exact       // nil but under WithLog
+	hot   *hotKeys     // nil but under WithHotKeys
 	clock tallyring.Clock
 	limit atomic.Uint64
 
@@ -71,8 +72,9 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("limiter: %w", err)
 	}
-	l.maxLimit = l.table.MaxLimit()
-	return l, nil
+	l.hot, err = newHotKeys(s.hot, s.window(window), limit, s.largest(limit))
+	l.maxLimit = l.hot.maxLimit(l.table.MaxLimit())
+	return l, err
 }
 
 // Allow admits one event of key now, or denies it.
@@ -97,6 +99,9 @@ func (l *Limiter) AllowKey(k Key, now tallyring.Tick, cost uint64) bool {
 }
 
 func (l *Limiter) allow(k Key, now tallyring.Tick, cost uint64) bool {
+	if window := l.hot.of(k); window != nil {
+		return window.Allow(now, cost)
+	}
 	limit := l.limit.Load()
 	if l.overridden.Load() {
 		limit = l.limitOf(k)
@@ -126,6 +131,9 @@ func (l *Limiter) TakeKey(k Key, now tallyring.Tick, cost uint64) tallyring.Deci
 }
 
 func (l *Limiter) take(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	if window := l.hot.of(k); window != nil {
+		return window.Take(now, cost)
+	}
 	limit := l.limitOf(k)
 	if l.table == nil {
 		return l.exact.take(uint64(k), now, cost, limit)
@@ -140,6 +148,9 @@ func (l *Limiter) PeekAt(key string, now tallyring.Tick) tallyring.Reading {
 
 // PeekKey is PeekAt for a key that is hashed already.
 func (l *Limiter) PeekKey(k Key, now tallyring.Tick) tallyring.Reading {
+	if window := l.hot.of(k); window != nil {
+		return window.Read(now)
+	}
 	if l.table == nil {
 		return l.exact.logs.Read(uint64(k), now)
 	}
@@ -154,6 +165,10 @@ func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 
 // RefundKey is RefundAt for a key that is hashed already.
 func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
+	if window := l.hot.of(k); window != nil {
+		window.Refund(at, cost)
+		return
+	}
 	if l.table == nil {
 		l.exact.refund(uint64(k), at, cost)
 		return

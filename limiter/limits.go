@@ -21,7 +21,7 @@ func (l *Limiter) SetLimit(limit uint64) error {
 		return err
 	}
 	l.limit.Store(limit)
-	return nil
+	return l.hot.setLimit(limit)
 }
 
 // SetKeyLimit gives one key a limit of its own, until ClearKeyLimit. It takes memory per key, and
@@ -32,11 +32,15 @@ func (l *Limiter) SetKeyLimit(k Key, limit uint64) error {
 	}
 	l.overrides.Store(k, limit)
 	l.overridden.Store(true)
-	return nil
+	return l.hot.setKeyLimit(k, limit, true)
 }
 
 // ClearKeyLimit gives the key the common limit again.
-func (l *Limiter) ClearKeyLimit(k Key) { l.overrides.Delete(k) }
+func (l *Limiter) ClearKeyLimit(k Key) {
+	l.overrides.Delete(k)
+	// The common limit was held when it was set, so this can not fail.
+	_ = l.hot.setKeyLimit(k, l.limit.Load(), false)
+}
 
 func (l *Limiter) holds(limit uint64) error {
 	if limit > l.maxLimit && limit != tallyring.Unlimited {

@@ -34,7 +34,7 @@ func (l *Limiter) AllowMany(keys []Key, now tallyring.Tick, cost uint64, allowed
 	if int64(now) > l.horizon.Load() {
 		l.ahead(now)
 	}
-	if l.table == nil || l.overridden.Load() {
+	if l.table == nil || l.hot != nil || l.overridden.Load() {
 		l.allowEach(keys, now, cost, allowed)
 		return
 	}

@@ -37,6 +37,7 @@ type settings struct {
 	clock          tallyring.Clock
 	maxLimit       uint64
 	ipv6PrefixBits int
+	hot            []string
 }
 
 func defaults() settings {
@@ -94,6 +95,8 @@ func (s *settings) validate(limit uint64, window time.Duration) error {
 	case s.log && (s.fixed || s.strict || s.resolved):
 		return fmt.Errorf("limiter: the log is exact and has no buckets, " +
 			"want it without fixed window, strict window or resolution")
+	case s.log && len(s.hot) > 0:
+		return fmt.Errorf("limiter: the log is one mutex per key, want it without hot keys")
 	case s.fixed && s.resolved:
 		return fmt.Errorf("limiter: a fixed window is one bucket, want it without resolution")
 	case s.resolved && (s.resolution <= 0 || s.resolution > window):

@@ -12,6 +12,7 @@ type Stats struct {
 	Farthest  uint64 // groups of cells between the farthest live key and its home; 0 under WithLog
 	Ahead     uint64 // ticks given that were more than one window ahead of the clock
 	KeyLimits int    // keys with a limit of their own
+	HotKeys   int    // keys with a window of their own, not among the cells
 	Bytes     int    // memory of the counts: constant, except under WithLog
 }
 
@@ -29,6 +30,10 @@ func (l *Limiter) StatsAt(now tallyring.Tick) Stats {
 	}
 	t := l.table.Stats(now)
 	s.Cells, s.Live, s.Expired = t.Cells, t.Live, t.Expired
-	s.TakenOver, s.Refused, s.Farthest, s.Bytes = t.TakenOver, t.Refused, t.Farthest, t.Bytes
+	s.TakenOver, s.Refused, s.Farthest = t.TakenOver, t.Refused, t.Farthest
+	s.Bytes = t.Bytes + l.hot.bytes()
+	if l.hot != nil {
+		s.HotKeys = len(l.hot.windows)
+	}
 	return s
 }

@@ -1,0 +1,98 @@
+package limiter_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
+)
+
+// Goal: a hot key answers like any other key. Method: the same events on a limiter with the key named
+// hot and on one without, for every verb, each Decision compared in full.
+func TestAHotKeyAnswersLikeAnyOther(t *testing.T) {
+	for _, opts := range [][]limiter.Option{
+		nil, {limiter.WithStrictWindow()}, {limiter.WithFixedWindow()},
+		{limiter.WithResolution(time.Second)},
+	} {
+		plain, err := limiter.New(7, time.Minute, opts...)
+		require.NoError(t, err)
+		hot, err := limiter.New(7, time.Minute, append(opts, limiter.WithHotKeys("site"))...)
+		require.NoError(t, err)
+		denied := 0
+		for i := range tallyring.Tick(2000) {
+			now := i * 1e9 / 2
+			if i%17 == 3 {
+				now -= 5e9 // late
+			}
+			cost := uint64(i % 4)
+			want, got := plain.TakeAt("site", now, cost), hot.TakeAt("site", now, cost)
+			require.Equal(t, want, got, "Take at %d of cost %d", now, cost)
+			require.Equal(t, plain.PeekAt("site", now), hot.PeekAt("site", now))
+			if !want.Allowed {
+				denied++
+			}
+			if i%5 == 0 && want.Allowed {
+				plain.RefundAt("site", want.At, cost)
+				hot.RefundAt("site", want.At, cost)
+			}
+			require.Equal(t, plain.AllowAt("other", now, 1), hot.AllowAt("other", now, 1))
+		}
+		require.Positive(t, denied)
+		require.Equal(t, 1, hot.Stats().HotKeys)
+		require.Greater(t, hot.Stats().Bytes, plain.Stats().Bytes)
+	}
+}
+
+func TestLimitsOfHotKeys(t *testing.T) {
+	l, err := limiter.New(2, time.Minute, limiter.WithHotKeys("a", "b"))
+	require.NoError(t, err)
+	passed := func(key string) (n int) {
+		for range 100 {
+			if l.AllowAt(key, 1, 1) {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 2, passed("a"))
+	require.NoError(t, l.SetKeyLimit(l.Key("a"), 5))
+	require.NoError(t, l.SetLimit(9))
+	require.Equal(t, 3, passed("a"), "its own limit of 5, of which 2 are spent")
+	require.Equal(t, 9, passed("b"))
+	l.ClearKeyLimit(l.Key("a"))
+	require.Equal(t, 4, passed("a"), "the common limit of 9")
+	allowed := make([]bool, 2)
+	l.AllowMany([]limiter.Key{l.Key("a"), l.Key("c")}, 1, 1, allowed)
+	require.Equal(t, []bool{false, true}, allowed)
+	_, err = limiter.New(1, time.Minute, limiter.WithLog(), limiter.WithHotKeys("a"))
+	require.ErrorContains(t, err, "want it without hot keys")
+	_, err = limiter.New(1<<40, time.Second, limiter.WithHotKeys("a"))
+	require.ErrorContains(t, err, "want a lower limit")
+}
+
+// Goal: exactly the limit passes on a hot key, whoever asks. Method: many goroutines, fresh limiters.
+func TestExactlyTheLimitPassesOnAHotKey(t *testing.T) {
+	for round := range 200 {
+		limit := uint64(1 + round*7%1000)
+		l, err := limiter.New(limit, time.Minute, limiter.WithKeys(1), limiter.WithHotKeys("site"))
+		require.NoError(t, err)
+		var passed atomic.Uint64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range limit/4 + 1 {
+					if l.AllowAt("site", 1, 1) {
+						passed.Add(1)
+					}
+				}
+			})
+		}
+		all.Wait()
+		require.Equal(t, limit, passed.Load())
+	}
+}
