@@ -14,7 +14,8 @@ import (
 type pace struct{ interval, burst int64 }
 
 func paceOf(limit Limit) pace {
-	return pace{int64(Span) / int64(limit), int64(Span)}
+	interval := max(int64(Span)/int64(limit), 1)
+	return pace{interval, interval * int64(limit)}
 }
 
 // due is the generic cell rate algorithm in one word: when the next event is due.

@@ -45,21 +45,22 @@ const (
 	// that the usual cell of the engine's table is asked for.
 	Plenty Limit = 1 << 18
 
+	// Boundless is a limit that no run reaches at one tick. The engine's cells cannot hold it.
+	Boundless Limit = 1 << 40
+
 	// Few is the limit of workloads whose events are denied.
 	Few Limit = 100
 
-	// endless stands for Plenty where a contender reads the clock itself, and so sees all events of
-	// a run in one Span.
-	endless = 1 << 40
-
-	// longSpan stands for Span there, so that a run that is denied is not let through halfway.
+	// longSpan stands for Span where a contender reads the clock itself, so that a run that is
+	// denied is not let through halfway.
 	longSpan = 24 * time.Hour
 )
 
-// ofClock returns the limit for a contender that reads the clock itself.
+// ofClock returns the limit for a contender that reads the clock itself, and so sees all events of
+// a run in one Span.
 func (l Limit) ofClock() int64 {
 	if l == Plenty {
-		return endless
+		return int64(Boundless)
 	}
 	return int64(l)
 }
@@ -98,6 +99,10 @@ type SingleMaker struct {
 
 	// Serial is set where goroutines cannot share it fairly: its clock is set by hand.
 	Serial bool
+
+	// DeniesLate is set where an event whose tick is late is denied. Goroutines at once cannot keep
+	// their ticks in order, so there it is given one tick for all, and the limit Boundless.
+	DeniesLate bool
 }
 
 // KeyedMaker makes a contender for a number of keys.

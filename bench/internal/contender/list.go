@@ -35,7 +35,7 @@ func Singles() []SingleMaker {
 	list := []SingleMaker{
 		{Info: Info{Name: "x-time-rate", Module: moduleXTime, Kind: Peer}, Make: newXTime},
 		{Info: Info{Name: "slidingwindow", Module: moduleSliding, Kind: Peer},
-			Make: newSlidingSingle},
+			Make: newSlidingSingle, DeniesLate: true},
 		{Info: Info{Name: "juju", Module: moduleJuju, Kind: Peer,
 			Note: "through a clock that is set by hand"}, Make: newJuju,
 			Serial: true},
@@ -45,11 +45,13 @@ func Singles() []SingleMaker {
 		{Info: Info{Name: "failsafe-go", Module: moduleFailsafe, Kind: Peer, Clock: true},
 			Make: newFailsafe},
 		{Info: Info{Name: "one-word-gcra", Kind: Baseline, Note: "when the next event is due"},
-			Make: newDueSingle},
+			Make: newDueSingle, DeniesLate: true},
 	}
 	for _, keyed := range Keyeds() {
 		if keyed.Module != "" && keyed.Note != inMap {
-			list = append(list, withOneKey(keyed))
+			single := withOneKey(keyed)
+			single.Serial = keyed.Module == moduleThrottled
+			list = append(list, single)
 		}
 	}
 	return list

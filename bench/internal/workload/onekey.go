@@ -104,7 +104,11 @@ func singleTrial(maker contender.SingleMaker, limit contender.Limit) (Trial, err
 // thousand at a time, since one that ran far ahead would make all events of the others late ones,
 // which count in its bucket.
 func sharedTrial(maker contender.SingleMaker) (Trial, error) {
-	single, err := maker.Make(contender.Plenty)
+	limit, step := contender.Plenty, calm
+	if maker.DeniesLate {
+		limit, step = contender.Boundless, 0
+	}
+	single, err := maker.Make(limit)
 	if err != nil {
 		return Trial{}, err
 	}
@@ -113,8 +117,8 @@ func sharedTrial(maker contender.SingleMaker) (Trial, error) {
 	ticks.Set(contender.Start)
 	run := func(_, _, events int) (allowed int) {
 		for done := 0; done < events; done += some {
-			e := contender.Events{Step: calm, Count: min(some, events-done)}
-			span := calm * tallyring.Tick(e.Count)
+			e := contender.Events{Step: step, Count: min(some, events-done)}
+			span := step * tallyring.Tick(e.Count)
 			e.From = ticks.Advance(time.Duration(span)) - span
 			allowed += single.Decide(e)
 		}
