@@ -39,7 +39,7 @@ import (
 //     fold that is on its way to a turn seals by the same swap.
 //   - The admission that leaves enough room, in exact mode, also opens shared mode.
 //
-// A denial writes nothing. In shared mode it is taken on the sum of all shards: used only grows in
+// A denial counts nothing and writes nothing. In shared mode it is taken on the sum of all shards: used only grows in
 // a generation, so a sum over the limit is over it still when the center is found unchanged. Where
 // too little remains for shares that pay, the denied event first ends the generation, and those
 // after it find an exact count.
@@ -271,9 +271,9 @@ func (l *Limiter) decideShared(
 		return false
 	}
 	v.allowed = l.fits(v, cost)
-	pays := l.remaining(v, l.since(v.Elapsed), true) >= l.room
+	shared := v.ahead > 0 || cost > v.limit || l.remaining(v, l.since(v.Elapsed), true) >= l.room
 	switch {
-	case cost == 0 || !v.allowed && (pays || v.ahead > 0):
+	case cost == 0 || !v.allowed && shared:
 		return true
 	case v.ahead > 0:
 		l.fold(v.center, l.ring.SealMark())
