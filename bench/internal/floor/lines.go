@@ -15,9 +15,13 @@ type Lines struct {
 	memory []tallyring.Line
 }
 
-// NewLines returns n lines, on huge pages where the engine's own tables are.
+// NewLines returns n lines, on huge pages where the engine's own tables are. All of their memory is
+// there: none is left for the system to provide on first use.
 func NewLines(n int) *Lines {
 	memory := tallyring.NewLines(n)
+	for i := range memory {
+		memory[i].Words[1].Store(1)
+	}
 	return &Lines{words: tallyring.Words(memory), lines: uint64(n), memory: memory}
 }
 

@@ -44,6 +44,9 @@ func Summary(w io.Writer, measured []workload.Measured) {
 			figure(loss.Times()), doubt)
 	}
 	table.Flush()
+	for _, warning := range Warnings(measured) {
+		fmt.Fprintf(w, "\n%s\n", warning)
+	}
 }
 
 // nanosText is the time of a result: its median, or its percentiles.

@@ -181,8 +181,9 @@ func (r *Runner) prepare(w Workload, entry Entry, workers int) (*state, error) {
 		s.events *= 2
 	}
 	var before, after runtime.MemStats
+	s.before()
 	runtime.ReadMemStats(&before)
-	if _, err := r.run(s, workers); err != nil {
+	if _, err := r.runPrepared(s, workers); err != nil {
 		return nil, err
 	}
 	runtime.ReadMemStats(&after)
@@ -214,10 +215,20 @@ func (r *Runner) time(s *state, workers int) error {
 
 // run does one round of events and checks the answers.
 func (r *Runner) run(s *state, workers int) (time.Duration, error) {
-	allowed, took := 0, time.Duration(0)
+	s.before()
+	return r.runPrepared(s, workers)
+}
+
+// before prepares the next events, untimed.
+func (s *state) before() {
 	if s.Before != nil {
 		s.Before(s.first, s.events)
 	}
+}
+
+// runPrepared is run after before.
+func (r *Runner) runPrepared(s *state, workers int) (time.Duration, error) {
+	allowed, took := 0, time.Duration(0)
 	if workers == 1 {
 		began := r.Clock.Now()
 		allowed = s.Run(0, s.first, s.events)

@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tallyring/tallyring/bench/internal/workload"
+)
+
+// plot is rows of dots on one logarithmic axis. Positions are percentages of the width, so that the
+// same page fits every screen.
+type plot struct {
+	Title, Unit string
+	Ticks       []tick
+	Rows        []row
+}
+
+type tick struct{ At, Text, Anchor string }
+
+type row struct {
+	Class, Name, Note string
+	At                string
+	From, To          string // of the interval; empty where there is none
+	Tails             []string
+	Value, Beside     string
+
+	value, low, high float64
+	tails            []float64
+}
+
+// plots returns what is drawn of a workload: one plot for each number of workers, and one for the
+// memory where that was measured.
+func plots(m workload.Measured) (list []plot) {
+	var order []int
+	byWorkers := map[int][]row{}
+	var memory []row
+	for _, r := range m.Results {
+		if byWorkers[r.Workers] == nil {
+			order = append(order, r.Workers)
+		}
+		byWorkers[r.Workers] = append(byWorkers[r.Workers], timeRow(m, r))
+		if r.ProcessPerKey > 0 {
+			memory = append(memory, row{
+				Class: r.Kind.String(), Name: r.Name, Note: r.Note, value: r.ProcessPerKey,
+				low: r.ProcessPerKey, high: r.ProcessPerKey, Value: figure(r.ProcessPerKey),
+				Beside: "heap " + figure(r.HeapPerKey),
+			})
+		}
+	}
+	for _, workers := range order {
+		title := ""
+		if len(order) > 1 {
+			title = fmt.Sprintf("%d goroutine%s", workers, strings.Repeat("s", min(workers-1, 1)))
+		}
+		list = append(list, placed(plot{Title: title, Unit: "ns", Rows: byWorkers[workers]}))
+	}
+	if len(memory) > 0 {
+		list = append(list, placed(plot{
+			Title: "Memory of the process, without the text of the keys", Unit: "B per key",
+			Rows: memory,
+		}))
+	}
+	return list
+}
+
+// timeRow is the time of a result: the median of its rounds, or its percentiles.
+func timeRow(m workload.Measured, r workload.Result) row {
+	made := row{Class: r.Kind.String(), Name: r.Name + parts(1, r.Variant), Note: r.Note}
+	switch {
+	case r.Latency != nil:
+		l := r.Latency
+		made.value, made.low, made.high = l.P50, l.P50, l.P999
+		made.tails = []float64{l.P99, l.P999}
+		made.Value = figure(l.P50) + " · " + figure(l.P99)
+		made.Beside = "· " + figure(l.P999)
+	default:
+		made.value = workload.Median(r.Nanos)
+		made.low, made.high = workload.Interval(r.Nanos)
+		made.Value = figure(made.value)
+		if ratio := workload.Median(r.Ratios); ratio > 0 {
+			made.Beside = figure(ratio) + "×"
+		}
+		if m.Subtract {
+			made.Beside = added(m, made.value)
+		}
+	}
+	return made
+}
+
+// added says what a contender adds to the floor, of which each of its events contains one.
+func added(m workload.Measured, value float64) string {
+	for _, r := range m.Results {
+		if r.Name == m.Floor {
+			return "+" + figure(max(value-workload.Median(r.Nanos), 0))
+		}
+	}
+	return ""
+}
+
+// placed computes the positions of a plot's rows and ticks.
+func placed(p plot) plot {
+	least, most := math.Inf(1), 0.0
+	for _, r := range p.Rows {
+		least, most = min(least, r.low), max(most, r.high)
+	}
+	axis := axisFor(least, most)
+	for _, value := range axis.ticks() {
+		p.Ticks = append(p.Ticks, tick{axis.at(value), axisText(value), axis.anchor(value)})
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		r.At = axis.at(r.value)
+		if r.high > r.low {
+			r.From, r.To = axis.at(r.low), axis.at(r.high)
+		}
+		for _, tail := range r.tails {
+			r.Tails = append(r.Tails, axis.at(tail))
+		}
+	}
+	return p
+}
+
+// axis is logarithmic, from low to high.
+type axis struct{ low, high float64 }
+
+// axisFor returns an axis on which all values from least to most have a place, and the least one is
+// not at the very edge.
+func axisFor(least, most float64) axis {
+	if !(least > 0) || math.IsInf(least, 1) {
+		least = 1
+	}
+	most = max(most, least)
+	return axis{least / 1.6, max(most*1.05, least*2)}
+}
+
+// at returns the place of a value in percent.
+func (a axis) at(value float64) string {
+	share := math.Log(value/a.low) / math.Log(a.high/a.low)
+	return fmt.Sprintf("%.2f%%", 100*min(max(share, 0), 1))
+}
+
+// ticks returns 1, 2, 5 and so on as far as they lie on the axis, or 1, 10, 100 on long ones.
+func (a axis) ticks() (values []float64) {
+	steps := []float64{1, 2, 5}
+	if a.high/a.low > 200 {
+		steps = []float64{1}
+	}
+	first := math.Floor(math.Log10(a.low))
+	for power := first; power <= first+20 && math.Pow(10, power) <= a.high; power++ {
+		for _, step := range steps {
+			if value := step * math.Pow(10, power); value >= a.low && value <= a.high {
+				values = append(values, value)
+			}
+		}
+	}
+	return values
+}
+
+// anchor keeps the text of a tick inside of the plot.
+func (a axis) anchor(value float64) string {
+	share := math.Log(value/a.low) / math.Log(a.high/a.low)
+	switch {
+	case share < 0.04:
+		return "start"
+	case share > 0.96:
+		return "end"
+	}
+	return "middle"
+}
+
+// axisText writes a round number.
+func axisText(value float64) string {
+	if value >= 1000 {
+		return fmt.Sprintf("%g k", value/1000)
+	}
+	return fmt.Sprintf("%g", value)
+}
