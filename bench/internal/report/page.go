@@ -96,6 +96,9 @@ func notes(m workload.Measured) (list []noteText) {
 // Warnings says what should keep a reader from trusting the figures.
 func Warnings(measured []workload.Measured) (warnings []string) {
 	for _, m := range measured {
+		if !m.Apart {
+			continue
+		}
 		alone := 0.0
 		for _, r := range m.Results {
 			if r.Name != m.Floor || r.Kind != contender.Floor {

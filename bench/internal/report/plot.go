@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/tallyring/tallyring/bench/internal/contender"
 	"github.com/tallyring/tallyring/bench/internal/workload"
 )
 
@@ -27,6 +30,7 @@ type row struct {
 
 	value, low, high float64
 	tails            []float64
+	paired           bool // whether it stands beside another row of the same contender
 }
 
 // plots returns what is drawn of a workload: one plot for each number of workers, and one for the
@@ -53,20 +57,48 @@ func plots(m workload.Measured) (list []plot) {
 		if len(order) > 1 {
 			title = fmt.Sprintf("%d goroutine%s", workers, strings.Repeat("s", min(workers-1, 1)))
 		}
-		list = append(list, placed(plot{Title: title, Unit: "ns", Rows: byWorkers[workers]}))
+		rows := sorted(byWorkers[workers])
+		list = append(list, placed(plot{Title: title, Unit: unitOf(m), Rows: rows}))
 	}
 	if len(memory) > 0 {
 		list = append(list, placed(plot{
 			Title: "Memory of the process, without the text of the keys", Unit: "B per key",
-			Rows: memory,
+			Rows: sorted(memory),
 		}))
 	}
 	return list
 }
 
+// unitOf says what the figures of a workload are.
+func unitOf(m workload.Measured) string {
+	for _, r := range m.Results {
+		if r.Latency != nil {
+			return "p50 · p99 · p99.9, ns"
+		}
+	}
+	return "ns"
+}
+
+// sorted puts floors first, and the fastest of the others next. Rows that stand in pairs stay so.
+func sorted(rows []row) []row {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		switch {
+		case a.paired || b.paired:
+			return 0
+		case a.Class != b.Class && a.Class == contender.Floor.String():
+			return -1
+		case a.Class != b.Class && b.Class == contender.Floor.String():
+			return 1
+		}
+		return cmp.Compare(a.value, b.value)
+	})
+	return rows
+}
+
 // timeRow is the time of a result: the median of its rounds, or its percentiles.
 func timeRow(m workload.Measured, r workload.Result) row {
-	made := row{Class: r.Kind.String(), Name: r.Name + parts(1, r.Variant), Note: r.Note}
+	made := row{Class: r.Kind.String(), Name: r.Name + parts(1, r.Variant), Note: r.Note,
+		paired: r.Variant != ""}
 	switch {
 	case r.Latency != nil:
 		l := r.Latency
@@ -140,11 +172,14 @@ func (a axis) at(value float64) string {
 	return fmt.Sprintf("%.2f%%", 100*min(max(share, 0), 1))
 }
 
-// ticks returns 1, 2, 5 and so on as far as they lie on the axis, or 1, 10, 100 on long ones.
+// ticks returns 1, 2, 5 and so on as far as they lie on the axis, and fewer on long ones.
 func (a axis) ticks() (values []float64) {
 	steps := []float64{1, 2, 5}
-	if a.high/a.low > 200 {
+	switch long := a.high / a.low; {
+	case long > 2000:
 		steps = []float64{1}
+	case long > 40:
+		steps = []float64{1, 3}
 	}
 	first := math.Floor(math.Log10(a.low))
 	for power := first; power <= first+20 && math.Pow(10, power) <= a.high; power++ {

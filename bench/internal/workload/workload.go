@@ -21,6 +21,10 @@ type Workload struct {
 	// Workers are the numbers of goroutines, and of processors for them, to be timed with.
 	Workers []int
 
+	// Apart tells that the workers of the floor share nothing, so that it shows whether the
+	// processors were free.
+	Apart bool
+
 	// Subtract tells that each event contains the floor's own work, so that the difference counts
 	// and not the ratio.
 	Subtract bool
