@@ -104,8 +104,7 @@ func timeRow(m workload.Measured, r workload.Result) row {
 		l := r.Latency
 		made.value, made.low, made.high = l.P50, l.P50, l.P999
 		made.tails = []float64{l.P99, l.P999}
-		made.Value = figure(l.P50) + " · " + figure(l.P99)
-		made.Beside = "· " + figure(l.P999)
+		made.Value = figure(l.P50) + " · " + figure(l.P99) + " · " + figure(l.P999)
 	default:
 		made.value = workload.Median(r.Nanos)
 		made.low, made.high = workload.Interval(r.Nanos)
