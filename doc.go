@@ -7,6 +7,7 @@
 //
 //	limiter     keys, clock, policy, options          one limit for many keys
 //	table       open addressing, one line per key     the same, for keys that are hashes already
+//	pertcore    one window on a line per processor    one hot limit that all processors ask
 //	atomicring  one ring of buckets                   one limit, no keys
 //	slidinglog  the exact log                         small limits, and the oracle in tests
 //

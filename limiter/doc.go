@@ -1,6 +1,7 @@
 // Package limiter is the front door of tallyring: one limit per window for many keys, with the
 // clock, the policy and the options that a proxy needs. A decision takes tens of nanoseconds,
-// allocates nothing and blocks nobody; memory is bounded and known from the start.
+// allocates nothing and blocks nobody; memory is bounded and known from the start. WithLog gives up
+// these three for an exact answer.
 //
 //	l, err := limiter.New(100, time.Minute)
 //	...

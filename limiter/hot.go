@@ -12,9 +12,9 @@ import (
 
 // WithHotKeys names keys that all processors decide on at once, such as a whole service or one
 // upstream. Each gets a window of its own that is spread over the processors (package pertcore): as
-// exact as a cell of the table, and without a line that all of them write, as long as it is far from
-// its limit. It takes a line per processor and key, and each decision on another key looks once more.
-// A window of two buckets or more suits it best. It contradicts WithLog.
+// exact as a cell of the table, and without a line that all of them write, as long as it is far
+// from its limit. It takes a line per processor and key, and each decision on another key looks
+// once more. A window of two buckets or more suits it best. It contradicts WithLog.
 func WithHotKeys(keys ...string) Option {
 	return func(s *settings) { s.hot = keys }
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tallyring/tallyring/limiter"
 )
 
-// Goal: a hot key answers like any other key. Method: the same events on a limiter with the key named
-// hot and on one without, for every verb, each Decision compared in full.
+// Goal: a hot key answers like any other key. Method: the same events on a limiter with the key
+// named hot and on one without, for every verb, each Decision compared in full.
 func TestAHotKeyAnswersLikeAnyOther(t *testing.T) {
 	for _, opts := range [][]limiter.Option{
 		nil, {limiter.WithStrictWindow()}, {limiter.WithFixedWindow()},
@@ -75,7 +75,8 @@ func TestLimitsOfHotKeys(t *testing.T) {
 	require.ErrorContains(t, err, "want a lower limit")
 }
 
-// Goal: exactly the limit passes on a hot key, whoever asks. Method: many goroutines, fresh limiters.
+// Goal: exactly the limit passes on a hot key, whoever asks. Method: many goroutines, fresh
+// limiters.
 func TestExactlyTheLimitPassesOnAHotKey(t *testing.T) {
 	for round := range 200 {
 		limit := uint64(1 + round*7%1000)

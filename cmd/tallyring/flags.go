@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/cmd/tallyring/internal/replay"
 )
 
@@ -45,8 +46,8 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 	set.Func("limit", "the most `requests` of one key per window (default 10)",
 		func(s string) error {
 			n, err := strconv.ParseUint(s, 10, 64)
-			if err != nil {
-				return errors.New("want a whole number, 1 or more")
+			if err != nil || n == tallyring.Unlimited {
+				return fmt.Errorf("want a whole number, 1 to %d", tallyring.Unlimited-1)
 			}
 			opts.plan.Limit = n
 			return nil
@@ -76,7 +77,15 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 		opts.format = s
 		return nil
 	})
-	set.IntVar(&opts.top, "top", opts.top, "how many of the keys hit hardest to show: 0 to 1000")
+	set.Func("top", "how `many` of the keys hit hardest to show, 0 to 1000 (default 10)",
+		func(s string) error {
+			n, err := strconv.Atoi(s)
+			if err != nil || n < 0 || n > maxTop {
+				return fmt.Errorf("want a whole number, 0 to %d", maxTop)
+			}
+			opts.top = n
+			return nil
+		})
 	if err := parseMixed(set, args, &opts.files); err != nil {
 		if err == flag.ErrHelp {
 			io.WriteString(stdout, replayUsage)
@@ -117,9 +126,6 @@ func parseMixed(set *flag.FlagSet, args []string, files *[]string) error {
 
 // finish checks what one flag alone cannot tell.
 func (o *options) finish(resolutions string) error {
-	if o.top < 0 || o.top > maxTop {
-		return fmt.Errorf("-top %d is out of range, want 0 to %d", o.top, maxTop)
-	}
 	stdins := 0
 	for _, name := range o.files {
 		if name == "-" {

@@ -45,9 +45,10 @@ func TestErrorsAreOneLine(t *testing.T) {
 		want   string
 	}{
 		{"-limit 0", 2, "limit 0 would deny everything, want 1 or more"},
-		{"-limit -1", 2, `invalid value "-1" for flag -limit: want a whole number, 1 or more`},
+		{"-limit -1", 2, `invalid value "-1" for flag -limit: want a whole number, 1 to 18446744073709551614`},
 		{"-limit many", 2, `invalid value "many" for flag -limit: want a whole number`},
 		{"-limit 18446744073709551616", 2, "for flag -limit: want a whole number"},
+		{"-limit 18446744073709551615", 2, "for flag -limit: want a whole number"},
 		{"-limit 18446744073709551614", 2, "18446744073709551614"},
 		{"-window 0s", 2, "window 0s is not a length of time, want more than 0"},
 		{"-window -1m", 2, "window -1m0s is not a length of time, want more than 0"},
@@ -58,7 +59,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"-window 10s -resolution 1m", 2, "resolution 1m0s does not fit the window 10s"},
 		{"-key ip", 2, "want one of client, path, agent, client+path, client+agent"},
 		{"-format xml", 2, `invalid value "xml" for flag -format: want table or json`},
-		{"-top -1", 2, "-top -1 is out of range, want 0 to 1000"},
+		{"-top -1", 2, `invalid value "-1" for flag -top: want a whole number, 0 to 1000`},
+		{"-top many", 2, `invalid value "many" for flag -top: want a whole number, 0 to 1000`},
 		{"-nope", 2, "flag provided but not defined: -nope, see tallyring replay -h"},
 		{"- -", 2, `"-" is there twice, want standard input once`},
 		{filepath.Join(dir, "none.log"), 1, "none.log: no such file or directory"},

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,7 +31,8 @@ func readEnvoy(f fields) (Record, error) {
 	}, nil
 }
 
-// readEnvoyText reads Envoy's default text, which names the client only by X-Forwarded-For:
+// readEnvoyText reads Envoy's default text, which names the client only by X-Forwarded-For. What
+// has an address before the time is another format:
 //
 //	[time] "request" status flags received sent duration upstream "forwarded-for" "agent" …
 func readEnvoyText(_ *Parser, line string) (Record, error) {
@@ -38,8 +40,8 @@ func readEnvoyText(_ *Parser, line string) (Record, error) {
 	if !ok {
 		return Record{}, errOther
 	}
-	_, stamp, ok := strings.Cut(head, "[")
-	if !ok {
+	before, stamp, ok := strings.Cut(head, "[")
+	if !ok || slices.ContainsFunc(strings.Fields(before), isAddress) {
 		return Record{}, errOther
 	}
 	tick, err := parseTick(time.RFC3339, stamp)

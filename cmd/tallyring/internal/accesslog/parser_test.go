@@ -194,6 +194,9 @@ func TestOtherFormats(t *testing.T) {
 			Record{tick, "192.0.2.1", "/a", "curl/8"}},
 		{"NPMplus", `[04/Mar/2026:06:06:07 +0100] 10.0.0.1 192.0.2.1 0.227 "REPORT /a HTTP/2.0" ` +
 			`207 1 2 - curl/8`, Record{tick, "192.0.2.1", "/a", ""}},
+		{"Common with an ISO time",
+			`192.0.2.1 - - [2026-03-04T06:06:07+01:00] "GET /a HTTP/1.1" 200 10`,
+			Record{at("2026-03-04T05:06:07Z"), "192.0.2.1", "/a", ""}},
 		{"Envoy text", `[2026-03-04T05:06:07.250Z] "POST /a HTTP/2" 204 - 1 0 2 1 "192.0.2.1, ` +
 			`10.0.0.1" "curl/8" "id" "host" "tcp://10.0.0.2:80"`,
 			Record{milli, "192.0.2.1", "/a", "curl/8"}},
