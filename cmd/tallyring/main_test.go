@@ -45,7 +45,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		want   string
 	}{
 		{"-limit 0", 2, "limit 0 would deny everything, want 1 or more"},
-		{"-limit -1", 2, `invalid value "-1" for flag -limit: want a whole number, 1 to 18446744073709551614`},
+		{"-limit -1", 2,
+			`invalid value "-1" for flag -limit: want a whole number, 1 to 18446744073709551614`},
 		{"-limit many", 2, `invalid value "many" for flag -limit: want a whole number`},
 		{"-limit 18446744073709551616", 2, "for flag -limit: want a whole number"},
 		{"-limit 18446744073709551615", 2, "for flag -limit: want a whole number"},
