@@ -81,8 +81,8 @@ func TestReadsLieBetween(t *testing.T) {
 	require.Greater(t, moving, 10, "no reading was taken while adds were running")
 }
 
-// TestReadersOvertakenByATurn does by hand what a reader does that sleeps while a ring moves on: its
-// merge holds neither what was counted before nor what is counted now, and newest says so.
+// TestReadersOvertakenByATurn does by hand what a reader does that sleeps while a ring moves on:
+// its merge holds neither what was counted before nor what is counted now, and newest says so.
 func TestReadersOvertakenByATurn(t *testing.T) {
 	c, err := NewCounter(tallyring.Window{Slots: 2, Width: 1000})
 	require.NoError(t, err)

@@ -28,6 +28,9 @@ func crowd(goroutines int, work func(g int)) {
 	done.Wait()
 }
 
+// slowBuild tells whether tests run with the stand-ins for assembly, as under the race detector.
+func slowBuild() bool { return !tallyring.PairLockFree() }
+
 // withProcs sets GOMAXPROCS for the rest of the test.
 func withProcs(t *testing.T, procs int) {
 	before := runtime.GOMAXPROCS(procs)
@@ -40,7 +43,7 @@ func withProcs(t *testing.T, procs int) {
 // shared mode was entered.
 func TestExactlyTheLimit(t *testing.T) {
 	rounds := 12_000
-	if raceBuild || testing.Short() {
+	if slowBuild() || testing.Short() {
 		rounds = 600
 	}
 	var folds, opened uint64
@@ -65,7 +68,8 @@ func TestExactlyTheLimit(t *testing.T) {
 						if l.decide(shard, 1, cost).allowed {
 							mine += cost
 						}
-					} else if g%2 == 0 && l.Allow(1, 1) || g%2 == 1 && l.decide(shard, 1, 1).allowed {
+					} else if g%2 == 0 && l.Allow(1, 1) ||
+						g%2 == 1 && l.decide(shard, 1, 1).allowed {
 						mine++
 					}
 				}
@@ -93,7 +97,7 @@ func TestExactlyTheLimit(t *testing.T) {
 func TestNoTrailingWindowHoldsMore(t *testing.T) {
 	const width = 10_000
 	calls := 400_000
-	if raceBuild || testing.Short() {
+	if slowBuild() || testing.Short() {
 		calls = 6_000
 	}
 	for _, slots := range []int{1, 2, 3, 7} {
@@ -149,7 +153,7 @@ func TestNoTrailingWindowHoldsMore(t *testing.T) {
 // under a limit already full is a fault.
 func TestSetLimitIsABarrier(t *testing.T) {
 	rounds := 3000
-	if raceBuild || testing.Short() {
+	if slowBuild() || testing.Short() {
 		rounds = 200
 	}
 	overtaken := 0

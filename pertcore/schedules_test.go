@@ -60,7 +60,7 @@ func TestSpendAndCloseInBothOrders(t *testing.T) {
 				require.False(t, shard.CompareAndSwap(word, open+3))
 				l.fold(c, 0)
 				require.Equal(t, before, l.look().head&l.ring.CountMask())
-				require.False(t, shard.CompareAndSwap(word, open+3), "closed words never open again")
+				require.False(t, shard.CompareAndSwap(word, open+3), "opened again")
 			}
 			require.Equal(t, c.generation()+1, l.look().generation())
 			restIs(t, l, 1, 1000-l.Read(1).High)
