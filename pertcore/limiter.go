@@ -39,8 +39,8 @@ import (
 //     fold that is on its way to a turn seals by the same swap.
 //   - The admission that leaves enough room, in exact mode, also opens shared mode.
 //
-// A denial counts nothing. In exact mode it writes nothing either. In shared mode it is taken on the
-// sum of all shards: used only grows in a generation, so a sum over the limit is over it still when
+// A denial counts nothing. In exact mode it writes nothing either. In shared mode it is taken on
+// the sum of all shards: used only grows in a generation, so a sum over the limit is over it still when
 // the center is found unchanged. Where too little remains for shares that pay, the first denied
 // event ends the generation, and those after it find an exact count; no bucket turns by that.
 //
