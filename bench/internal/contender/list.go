@@ -26,8 +26,8 @@ func Ring(slots int) SingleMaker {
 
 // Spread returns the engine's limit that is spread over processors.
 func Spread() SingleMaker {
-	return SingleMaker{Info: Info{Name: "tallyring-pertcore", Note: "one limit over all processors"},
-		Make: newSpread}
+	return SingleMaker{Make: newSpread,
+		Info: Info{Name: "tallyring-pertcore", Note: "one limit over all processors"}}
 }
 
 // Singles returns the peers and baselines for one limit; those that need a key are given one.
@@ -74,7 +74,8 @@ func Keyeds() []KeyedMaker {
 		{Info{Name: "throttled", Module: moduleThrottled, Kind: Peer,
 			Note: "memory store without eviction"}, newThrottled},
 		{Info{Name: "tollbooth", Module: moduleTollbooth, Kind: Peer, Clock: true}, newTollbooth},
-		{Info{Name: "syncmap-mutex", Kind: Baseline, Note: "sync.Map of token buckets"}, newSyncMap},
+		{Info{Name: "syncmap-mutex", Kind: Baseline, Note: "sync.Map of token buckets"},
+			newSyncMap},
 		{Info{Name: "xsync-atomics", Kind: Baseline, Note: "xsync.MapOf of words"}, newXSync},
 	}
 }

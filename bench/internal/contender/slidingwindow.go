@@ -9,8 +9,10 @@ import (
 )
 
 func newSliding(limit Limit) *slidingwindow.Limiter {
-	limiter, _ := slidingwindow.NewLimiter(Span, int64(limit),
-		func() (slidingwindow.Window, slidingwindow.StopFunc) { return slidingwindow.NewLocalWindow() })
+	window := func() (slidingwindow.Window, slidingwindow.StopFunc) {
+		return slidingwindow.NewLocalWindow()
+	}
+	limiter, _ := slidingwindow.NewLimiter(Span, int64(limit), window)
 	return limiter
 }
 

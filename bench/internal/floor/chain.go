@@ -7,7 +7,7 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// Chain is a cycle through all of its lines in random order: each line holds the number of the next.
+// Chain is a cycle through all of its lines in random order: each holds the number of the next.
 type Chain struct {
 	words []atomic.Uint64
 }

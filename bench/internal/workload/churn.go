@@ -11,9 +11,9 @@ func churn(cells int) Workload {
 	w := Workload{
 		Bench: "Churn",
 		Title: "Every key is new",
-		About: "Each event has a key that was never seen before, and time moves on so that a table " +
-			"of " + people(cells) + " keys suffices: the engine reuses cells in place. Contenders " +
-			"that forget nothing by themselves grow.",
+		About: "Each event has a key that was never seen before, and time moves on so that a " +
+			"table of " + people(cells) + " keys suffices: the engine reuses cells in place. " +
+			"Contenders that forget nothing by themselves grow.",
 	}
 	for _, maker := range contender.Keyeds() {
 		if maker.Kind == contender.Engine && maker.Clock {

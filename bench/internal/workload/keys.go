@@ -24,8 +24,8 @@ func keysSource(n int) Source {
 		w := streamed(uniformKeys(n))
 		w.Bench = keysBench(n)
 		w.Title = people(n) + " keys, given as text"
-		w.About = "One goroutine, keys in random order, each allowed. Hashing the key is included; " +
-			"the time is given, except to those that read it themselves."
+		w.About = "One goroutine, keys in random order, each allowed. Hashing the key is " +
+			"included; the time is given, except to those that read it themselves."
 		w.Together = n <= 10_000
 		if !w.Together {
 			w.Keys = n

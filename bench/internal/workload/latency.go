@@ -29,7 +29,9 @@ func newWatch() *watch {
 }
 
 // decide times one decision.
-func (w *watch) decide(c contender.Keyed, key []string, now tallyring.Tick) (allowed int, err error) {
+func (w *watch) decide(
+	c contender.Keyed, key []string, now tallyring.Tick,
+) (allowed int, err error) {
 	began := w.clock.Now()
 	allowed = c.Decide(key, now)
 	took := w.clock.Now() - began

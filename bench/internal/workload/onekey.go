@@ -162,9 +162,9 @@ func hot() (Workload, error) {
 	return Workload{
 		Bench: "Hot",
 		Title: "One hot limit on all processors",
-		About: "Each of several goroutines decides on the same limit, which is far from spent. The " +
-			"figure is the time per decision of all together: half of it on two processors means " +
-			"that they did not disturb each other.",
+		About: "Each of several goroutines decides on the same limit, which is far from spent. " +
+			"The figure is the time per decision of all together: half of it on two processors " +
+			"means that they did not disturb each other.",
 		Floor: "floor-private", Together: true, Apart: true, Workers: workers, Entries: entries,
 	}, nil
 }

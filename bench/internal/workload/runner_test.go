@@ -36,7 +36,8 @@ func (f *fake) entry() Entry {
 			}
 			return events
 		}
-		return Trial{Run: run, Denies: f.denies, Close: func() error { f.closed++; return nil }}, nil
+		end := func() error { f.closed++; return nil }
+		return Trial{Run: run, Denies: f.denies, Close: end}, nil
 	}}
 }
 
@@ -44,7 +45,8 @@ func fakes(nanos ...int) (list []*fake, r *Runner, order *[]string) {
 	clock := &tallyring.ManualClock{}
 	order = &[]string{}
 	for i, n := range nanos {
-		list = append(list, &fake{name: string(rune('a' + i)), nanos: n, clock: clock, order: order})
+		name := string(rune('a' + i))
+		list = append(list, &fake{name: name, nanos: n, clock: clock, order: order})
 	}
 	return list, &Runner{Rounds: 4, Span: time.Millisecond, Clock: clock}, order
 }
