@@ -42,7 +42,7 @@ import (
 // A denial counts nothing. In exact mode it writes nothing either. In shared mode it is taken on
 // the sum of all shards: used only grows in a generation, so a sum over the limit is over it still
 // when the center is found unchanged. Where too little remains for shares that pay, the first
-// denied event ends the generation, and those after it find an exact count; no bucket turns by that.
+// denied event ends the generation, and those after it find an exact count. No bucket turns.
 //
 // A fold that fails, fails because another succeeded, or because an event was admitted or taken
 // back; exact mode is left by an admission, and a bucket by a turn: so some goroutine always gets
