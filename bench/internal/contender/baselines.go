@@ -7,6 +7,7 @@ import (
 
 	"github.com/puzpuzpuz/xsync/v3"
 	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
 )
 
 // pace is a limit as the baselines know it: an event makes the next one due interval later, and may
@@ -113,10 +114,10 @@ func newKeyless(keys int, limit Limit) (Hashed, error) {
 	return keyless{make([]due, keys*keylessPerKey), paceOf(limit)}, nil
 }
 
-func (k keyless) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+func (k keyless) Decide(keys []limiter.Key, now tallyring.Tick) (allowed int) {
 	words, pace := k.words, k.pace
 	for _, key := range keys {
-		i, _ := bits.Mul64(key, uint64(len(words)))
+		i, _ := bits.Mul64(uint64(key), uint64(len(words)))
 		if words[i].allow(now, pace) {
 			allowed++
 		}
@@ -126,15 +127,15 @@ func (k keyless) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
 
 // xsyncHashes is xsyncMap for keys that are hashes.
 type xsyncHashes struct {
-	words *xsync.MapOf[uint64, *due]
+	words *xsync.MapOf[limiter.Key, *due]
 	pace  pace
 }
 
 func newXSyncHashes(_ int, limit Limit) (Hashed, error) {
-	return xsyncHashes{xsync.NewMapOf[uint64, *due](), paceOf(limit)}, nil
+	return xsyncHashes{xsync.NewMapOf[limiter.Key, *due](), paceOf(limit)}, nil
 }
 
-func (x xsyncHashes) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+func (x xsyncHashes) Decide(keys []limiter.Key, now tallyring.Tick) (allowed int) {
 	for _, key := range keys {
 		word, ok := x.words.Load(key)
 		if !ok {

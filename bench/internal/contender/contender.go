@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
 )
 
 // Span is the window of every contender, its period, or the time in which its bucket fills.
@@ -32,9 +33,10 @@ type Keyed interface {
 	Decide(keys []string, now tallyring.Tick) (allowed int)
 }
 
-// Hashed is Keyed for keys that were hashed before.
+// Hashed is Keyed for keys that were hashed before. They have the engine's type, so that none is
+// converted while it is timed.
 type Hashed interface {
-	Decide(keys []uint64, now tallyring.Tick) (allowed int)
+	Decide(keys []limiter.Key, now tallyring.Tick) (allowed int)
 }
 
 // Limit says how often one key may pass in Span.

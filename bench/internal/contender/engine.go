@@ -110,10 +110,10 @@ func newHashes(keys int, limit Limit) (Hashed, error) {
 	return hashes{made}, err
 }
 
-func (h hashes) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+func (h hashes) Decide(keys []limiter.Key, now tallyring.Tick) (allowed int) {
 	l := h.limiter
 	for _, key := range keys {
-		if l.AllowKey(limiter.Key(key), now, 1) {
+		if l.AllowKey(key, now, 1) {
 			allowed++
 		}
 	}
@@ -128,16 +128,12 @@ func newBatches(keys int, limit Limit) (Hashed, error) {
 	return batches{made}, err
 }
 
-func (b batches) Decide(keys []uint64, now tallyring.Tick) (allowed int) {
+func (b batches) Decide(keys []limiter.Key, now tallyring.Tick) (allowed int) {
 	const some = 256
-	var batch [some]limiter.Key
 	var answers [some]bool
 	for len(keys) > 0 {
 		n := min(len(keys), some)
-		for i, key := range keys[:n] {
-			batch[i] = limiter.Key(key)
-		}
-		b.limiter.AllowMany(batch[:n], now, 1, answers[:n])
+		b.limiter.AllowMany(keys[:n], now, 1, answers[:n])
 		for _, ok := range answers[:n] {
 			if ok {
 				allowed++

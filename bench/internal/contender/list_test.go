@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
 )
 
 // calm is a time between events that keeps any limit of Plenty from being spent.
@@ -60,9 +61,9 @@ func TestHashedsDecide(t *testing.T) {
 		t.Run(maker.Name, func(t *testing.T) {
 			hashed, err := maker.Make(10, Few)
 			require.NoError(t, err)
-			assert.Equal(t, int(Few), hashed.Decide(slices.Repeat([]uint64{a}, 600), Start))
-			assert.Equal(t, 99, hashed.Decide(slices.Repeat([]uint64{b}, 99), Start))
-			assert.Equal(t, 1, hashed.Decide([]uint64{b, a, b}, Start))
+			assert.Equal(t, int(Few), hashed.Decide(slices.Repeat([]limiter.Key{a}, 600), Start))
+			assert.Equal(t, 99, hashed.Decide(slices.Repeat([]limiter.Key{b}, 99), Start))
+			assert.Equal(t, 1, hashed.Decide([]limiter.Key{b, a, b}, Start))
 		})
 	}
 }

@@ -43,7 +43,7 @@ func plots(m workload.Measured) (list []plot) {
 		if byWorkers[r.Workers] == nil {
 			order = append(order, r.Workers)
 		}
-		byWorkers[r.Workers] = append(byWorkers[r.Workers], timeRow(m, r))
+		byWorkers[r.Workers] = append(byWorkers[r.Workers], timeRow(r))
 		if r.ProcessPerKey > 0 {
 			memory = append(memory, row{
 				Class: r.Kind.String(), Name: r.Name, Note: r.Note, value: r.ProcessPerKey,
@@ -96,7 +96,7 @@ func sorted(rows []row) []row {
 }
 
 // timeRow is the time of a result: the median of its rounds, or its percentiles.
-func timeRow(m workload.Measured, r workload.Result) row {
+func timeRow(r workload.Result) row {
 	made := row{Class: r.Kind.String(), Name: r.Name + parts(1, r.Variant), Note: r.Note,
 		paired: r.Variant != ""}
 	switch {
@@ -112,21 +112,11 @@ func timeRow(m workload.Measured, r workload.Result) row {
 		if ratio := workload.Median(r.Ratios); ratio > 0 {
 			made.Beside = figure(ratio) + "×"
 		}
-		if m.Subtract {
-			made.Beside = added(m, made.value)
+		if len(r.Added) > 0 {
+			made.Beside = "+" + figure(max(workload.Median(r.Added), 0))
 		}
 	}
 	return made
-}
-
-// added says what a contender adds to the floor, of which each of its events contains one.
-func added(m workload.Measured, value float64) string {
-	for _, r := range m.Results {
-		if r.Name == m.Floor {
-			return "+" + figure(max(value-workload.Median(r.Nanos), 0))
-		}
-	}
-	return ""
 }
 
 // placed computes the positions of a plot's rows and ticks.

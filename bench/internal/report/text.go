@@ -59,6 +59,9 @@ func textResult(b *strings.Builder, w workload.Workload, r workload.Result) {
 		if i < len(r.Ratios) {
 			fmt.Fprintf(b, "\t%s x-floor", figure(r.Ratios[i]))
 		}
+		if i < len(r.Added) {
+			fmt.Fprintf(b, "\t%s added-ns/op", figure(r.Added[i]))
+		}
 		fmt.Fprintf(b, "\t%s B/op\t%s allocs/op", figure(r.BytesPerEvent),
 			figure(r.AllocsPerEvent))
 		if i == 0 && r.HeapPerKey > 0 {
@@ -76,6 +79,8 @@ func figure(x float64) string {
 	switch {
 	case x == 0:
 		return "0"
+	case x < 0:
+		return "-" + figure(-x)
 	case x < 1:
 		return fmt.Sprintf("%.3f", x)
 	case x < 10:

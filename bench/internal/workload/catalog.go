@@ -18,7 +18,7 @@ type Size struct {
 
 // Full is the size whose figures are worth publishing, and Quick the one for a look.
 var (
-	Full  = Size{1_000_000, 10_000_000, 100_000, 9, 40_000}
+	Full  = Size{1_000_000, 10_000_000, 100_000, 9, 20_000}
 	Quick = Size{200_000, 1_000_000, 20_000, 3, 10_000}
 )
 

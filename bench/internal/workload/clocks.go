@@ -21,6 +21,8 @@ func clocks() (Workload, error) {
 				clockTrial(readClock(tallyring.Monotonic()))},
 			{contender.Info{Name: "tallyring-cycle", Note: "the processor's cycle counter"},
 				clockTrial(readClock(tallyring.Cycle()))},
+			{contender.Info{Name: "tallyring-coarse", Note: "set every millisecond by a goroutine"},
+				coarseTrial},
 		},
 	}, nil
 }
@@ -29,6 +31,19 @@ func clockTrial(read func(n int) int) func() (Trial, error) {
 	return func() (Trial, error) {
 		return Trial{Run: func(_, _, events int) int { return read(events) }}, nil
 	}
+}
+
+// coarseTrial reads a clock that must be closed.
+func coarseTrial() (Trial, error) {
+	clock, err := tallyring.NewCoarseClock(time.Millisecond)
+	if err != nil {
+		return Trial{}, err
+	}
+	read := readClock(clock)
+	return Trial{
+		Run:   func(_, _, events int) int { return read(events) },
+		Close: func() error { clock.Close(); return nil },
+	}, nil
 }
 
 // readTime returns how many of n readings were no earlier than the one before.

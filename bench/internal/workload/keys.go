@@ -8,6 +8,7 @@ import (
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/bench/internal/contender"
 	"github.com/tallyring/tallyring/bench/internal/floor"
+	"github.com/tallyring/tallyring/limiter"
 )
 
 const floorLines = "floor-lines"
@@ -123,7 +124,7 @@ func linesEntry(hashes []uint64, distinct int) Entry {
 func linesFor(keys int) int { return max(int(float64(keys)*linesPerKey), 1) }
 
 // eachHash hands the hashes of events to a function, in chunks, and adds up what it returns.
-func eachHash(hashes []uint64, first, events int, do func([]uint64) int) (sum int) {
+func eachHash[K ~uint64](hashes []K, first, events int, do func([]K) int) (sum int) {
 	for done := 0; done < events; {
 		at := (first + done) % len(hashes)
 		n := min(events-done, chunk, len(hashes)-at)
@@ -139,6 +140,7 @@ func hashedBench(n int) string { return "Hashed/keys=" + strconv.Itoa(n) }
 func hashedSource(n int) Source {
 	return Source{hashedBench(n), func() (Workload, error) {
 		hashes := randomHashes(n)
+		keys := keysOf(hashes)
 		w := Workload{
 			Bench: hashedBench(n),
 			Title: people(n) + " keys, hashed before",
@@ -149,7 +151,7 @@ func hashedSource(n int) Source {
 		w.Entries = append(w.Entries, linesEntry(hashes, n), batchedLines(hashes))
 		for _, maker := range contender.Hasheds() {
 			w.Entries = append(w.Entries, Entry{maker.Info, func() (Trial, error) {
-				return hashedTrial(maker, hashes)
+				return hashedTrial(maker, keys)
 			}})
 		}
 		return w, nil
@@ -167,18 +169,18 @@ func batchedLines(hashes []uint64) Entry {
 		}}
 }
 
-func hashedTrial(maker contender.HashedMaker, hashes []uint64) (Trial, error) {
-	hashed, err := maker.Make(len(hashes), contender.Plenty)
+func hashedTrial(maker contender.HashedMaker, keys []limiter.Key) (Trial, error) {
+	hashed, err := maker.Make(len(keys), contender.Plenty)
 	if err != nil {
 		return Trial{}, err
 	}
-	if allowed := hashed.Decide(hashes, contender.Start); allowed != len(hashes) {
-		return Trial{}, fmt.Errorf("allowed %d of %d new keys", allowed, len(hashes))
+	if allowed := hashed.Decide(keys, contender.Start); allowed != len(keys) {
+		return Trial{}, fmt.Errorf("allowed %d of %d new keys", allowed, len(keys))
 	}
 	run := func(_, first, events int) int {
 		now := contender.Start + tallyring.Tick(first)
-		return eachHash(hashes, first, events, func(keys []uint64) int {
-			return hashed.Decide(keys, now)
+		return eachHash(keys, first, events, func(some []limiter.Key) int {
+			return hashed.Decide(some, now)
 		})
 	}
 	return Trial{Run: run}, nil
@@ -194,6 +196,15 @@ func randomHashes(n int) []uint64 {
 		hashes[i], hashes[j] = hashes[j], hashes[i]
 	})
 	return hashes
+}
+
+// keysOf returns hashes as keys of the engine.
+func keysOf(hashes []uint64) []limiter.Key {
+	keys := make([]limiter.Key, len(hashes))
+	for i, hash := range hashes {
+		keys[i] = limiter.Key(hash)
+	}
+	return keys
 }
 
 // mixed is the i-th number of the generator splitmix64, which repeats none.

@@ -88,6 +88,9 @@ func (r *Runner) together(w Workload, workers int) ([]Result, error) {
 		results[i] = *s.result
 		if floor >= 0 {
 			results[i].Ratios = ratios(s.result.Nanos, states[floor].result.Nanos)
+			if w.Subtract {
+				results[i].Added = added(s.result.Nanos, states[floor].result.Nanos)
+			}
 		}
 		if err := s.close(); err != nil {
 			return nil, err
@@ -158,6 +161,15 @@ func ratios(nanos, floor []float64) []float64 {
 		quotients[i] = nanos[i] / floor[i]
 	}
 	return quotients
+}
+
+// added subtracts round by round.
+func added(nanos, floor []float64) []float64 {
+	differences := make([]float64, len(nanos))
+	for i := range nanos {
+		differences[i] = nanos[i] - floor[i]
+	}
+	return differences
 }
 
 // prepare makes a contender, counts its allocations, and finds how many events fill a span.

@@ -52,7 +52,7 @@ func fakes(nanos ...int) (list []*fake, r *Runner, order *[]string) {
 }
 
 func workloadOf(list []*fake, isTogether bool) Workload {
-	w := Workload{Bench: "Fake", Floor: "a", Together: isTogether}
+	w := Workload{Bench: "Fake", Floor: "a", Together: isTogether, Subtract: true}
 	for _, f := range list {
 		w.Entries = append(w.Entries, f.entry())
 	}
@@ -72,6 +72,9 @@ func TestRunnerMeasuresEachInTurn(t *testing.T) {
 			assert.Equal(t, list[i].name, result.Name)
 			assert.Equal(t, want, Median(result.Nanos))
 			assert.Equal(t, want/2, Median(result.Ratios))
+			if isTogether {
+				assert.Equal(t, want-2, Median(result.Added))
+			}
 			assert.Len(t, result.Events, len(result.Nanos))
 			assert.GreaterOrEqual(t, len(result.Nanos), r.Rounds)
 		}

@@ -65,6 +65,7 @@ type Result struct {
 
 	Nanos  []float64 // per decision, one for each round
 	Ratios []float64 // to the floor of the same round
+	Added  []float64 // nanoseconds more than the floor of the same round, where Subtract is set
 	Events []int     // decisions in each round
 
 	AllocsPerEvent, BytesPerEvent float64 // heap allocations
