@@ -70,10 +70,10 @@ func work(steps int, x uint64) uint64 {
 
 // stepsFor returns how many steps of work take about so long.
 func stepsFor(nanos int) int {
-	const steps = 1 << 20
+	const steps, tries = 1 << 14, 100 // short, so that some try is not interrupted
 	clock := tallyring.Monotonic()
 	fastest := tallyring.Tick(1 << 62)
-	for x := range uint64(5) {
+	for x := range uint64(tries) {
 		began := clock.Now()
 		if work(steps, x+1) == 0 {
 			return 1 // no seed but 0 leads to 0
