@@ -169,6 +169,8 @@ func (a axis) ticks() (values []float64) {
 		steps = []float64{1}
 	case long > 40:
 		steps = []float64{1, 3}
+	case long < 5:
+		steps = []float64{1, 1.5, 2, 3, 4, 5, 7}
 	}
 	first := math.Floor(math.Log10(a.low))
 	for power := first; power <= first+20 && math.Pow(10, power) <= a.high; power++ {

@@ -25,6 +25,7 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 	assert.Equal(t, []float64{2, 5, 10}, axis{1.5, 12}.ticks())
 	assert.Equal(t, []float64{3, 10, 30, 100}, axis{2, 120}.ticks())
 	assert.Equal(t, []float64{1, 10, 100, 1000, 10_000}, axis{0.9, 20_000}.ticks())
+	assert.Equal(t, []float64{150, 200, 300, 400}, axis{120, 410}.ticks())
 	assert.Equal(t, "10 k", axisText(10_000))
 	assert.Equal(t, "0.5", axisText(0.5))
 }
