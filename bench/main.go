@@ -43,7 +43,7 @@ func main() {
 
 // parse reads the flags.
 func parse(args []string, messages io.Writer) (settings, error) {
-	s := settings{command: strings.Join(append([]string{"go run ./bench"}, args...), " ")}
+	s := settings{command: commandLine(args)}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(messages)
 	flags.BoolVar(&s.quick, "quick", false, "smaller tables and fewer rounds: for a look")
@@ -65,6 +65,19 @@ func parse(args []string, messages io.Writer) (settings, error) {
 		s.page = filepath.Join(s.folder, "index.html")
 	}
 	return s, nil
+}
+
+// commandLine returns the command as a shell would take it.
+func commandLine(args []string) string {
+	plain := regexp.MustCompile(`^[\w./:=,-]+$`)
+	line := "go run ./bench"
+	for _, arg := range args {
+		if !plain.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " " + arg
+	}
+	return line
 }
 
 // bench measures, and writes what it measured. An interrupt ends the process at once.

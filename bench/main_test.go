@@ -22,12 +22,20 @@ func TestCommandWritesTextAndPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(folder, "text", "bench.txt"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "\nBenchmarkClock/impl=tallyring-cycle-1\t")
-	assert.Contains(t, string(text), "\ncommand: go run ./bench -quick -run ^Clock$ -out ")
+	assert.Contains(t, string(text), "\ncommand: go run ./bench -quick -run '^Clock$' -out ")
 	assert.NotContains(t, string(text), "BenchmarkOneKey")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "Clocks, without a decision")
 	assert.Contains(t, messages.String(), "Where we lose")
+}
+
+// Goal: the command that stands beside the figures can be pasted into a shell.
+func TestCommandLineIsQuoted(t *testing.T) {
+	assert.Equal(t, `go run ./bench -quick -run 'OneKey|Hot' -out it/s`,
+		commandLine([]string{"-quick", "-run", "OneKey|Hot", "-out", "it/s"}))
+	assert.Equal(t, `go run ./bench -out 'it'\''s' ''`,
+		commandLine([]string{"-out", "it's", ""}))
 }
 
 // Goal: wrong flags are named, and nothing is measured.
