@@ -89,39 +89,23 @@ func (r *Ring) Bytes() int { return linesFor(len(r.words)) * tallyring.LineBytes
 // did. Cost 0 asks without counting; limit 0 denies everything; [tallyring.Unlimited] admits
 // everything and counts. A denial is loads only.
 func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
-	if r.word == nil {
-		return r.allowTagged(now, cost, limit)
-	}
-	word, p := r.word.Load(), &r.packed
-	counts := p.Counts(word, now)
-	if !p.Plain(counts, cost, limit) {
+	if r.word != nil {
+		word, p := r.word.Load(), &r.packed
+		counts := p.Counts(word, now)
+		if !p.Plain(counts, cost, limit) {
+			return r.allowSlow(now, cost, limit)
+		}
+		full, high := p.Sums(counts, cost)
+		if full > limit {
+			return false
+		}
+		if high <= limit && r.word.CompareAndSwap(word, word+cost) {
+			return true
+		}
 		return r.allowSlow(now, cost, limit)
 	}
-	full, high := p.Sums(counts, cost)
-	if full > limit {
-		return false
-	}
-	if high <= limit && r.word.CompareAndSwap(word, word+cost) {
-		return true
-	}
-	return r.allowSlow(now, cost, limit)
-}
-
-// allowSlow is Allow for a packed ring where a glance does not tell. An attempt is repeated only
-// when another event was counted in between, so someone made progress.
-func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
-	for {
-		word := r.word.Load()
-		next, ok := r.packed.Next(word, now, cost, limit)
-		if next == word || r.word.CompareAndSwap(word, next) {
-			return ok
-		}
-	}
-}
-
-// allowTagged is Allow for a ring of several words. It is Try written out for a ring of one line:
-// the calls, and what they save and restore, would cost a third of the decision.
-func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
+	// Try, written out for a ring of one line: the calls, and what they save and restore, would
+	// cost a third of the decision.
 	g, words := &r.tagged, r.words
 	head := words[0].Load()
 	count, last := g.Near(head, now)
@@ -145,8 +129,20 @@ func (r *Ring) allowTagged(now tallyring.Tick, cost, limit uint64) bool {
 	return r.allowTaggedSlow(now, cost, limit)
 }
 
-// allowTaggedSlow repeats an attempt only when another goroutine has counted something, or a
-// rotation has gone a step further.
+// allowSlow is Allow for a packed ring where a glance does not tell. An attempt is repeated only
+// when another event was counted in between, so someone made progress.
+func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
+	for {
+		word := r.word.Load()
+		next, ok := r.packed.Next(word, now, cost, limit)
+		if next == word || r.word.CompareAndSwap(word, next) {
+			return ok
+		}
+	}
+}
+
+// allowTaggedSlow is Allow for a ring of several words. It repeats an attempt only when another
+// goroutine has counted something, or a rotation has gone a step further.
 func (r *Ring) allowTaggedSlow(now tallyring.Tick, cost, limit uint64) bool {
 	for {
 		verdict := r.tagged.Try(r.words, r.words[0].Load(), now, cost, limit)
