@@ -29,7 +29,7 @@ func TestBucketOfTickIsTheExactQuotient(t *testing.T) {
 			if index != want || elapsed != uint64(max(now, 0))%uint64(width) {
 				t.Fatalf("at(%d) of width %d is %d and %d", now, width, index, elapsed)
 			}
-			if errPacked == nil {
+			if errPacked == nil && now >= 0 {
 				word := want << p.IndexShift()
 				require.Zero(t, p.Counts(word, now), "width %d, tick %d", width, now)
 			}

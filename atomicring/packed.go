@@ -77,10 +77,11 @@ func (p *Packed) Expired(word uint64, now tallyring.Tick) bool {
 	return p.distance(index, word>>(p.indexShift&63)) >= int64(p.slots)
 }
 
-// Counts returns the counts of word if its bucket is that of now, and otherwise a value for which
-// Plain is false. Counts, Plain and Sums make the shortest decision, in parts that inline.
+// Counts returns the counts of word if its bucket is that of now, which must not be negative, and
+// otherwise a value for which Plain is false. Counts, Plain and Sums make the shortest decision, in
+// parts that inline.
 func (p *Packed) Counts(word uint64, now tallyring.Tick) uint64 {
-	high, _ := bits.Mul64(p.reciprocal, uint64(max(now, 0)))
+	high, _ := bits.Mul64(p.reciprocal, uint64(now))
 	return word ^ high>>(p.shift&63)<<(p.indexShift&63)&p.keep
 }
 

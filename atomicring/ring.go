@@ -92,7 +92,7 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 	if r.word != nil {
 		word, p := r.word.Load(), &r.packed
 		counts := p.Counts(word, now)
-		if !p.Plain(counts, cost, limit) {
+		if now < 0 || !p.Plain(counts, cost, limit) {
 			return r.allowSlow(now, cost, limit)
 		}
 		full, high := p.Sums(counts, cost)

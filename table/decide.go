@@ -23,7 +23,7 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 		}
 	}
 	counts := p.Counts(state, now)
-	if !p.Plain(counts, cost, limit) {
+	if now < 0 || !p.Plain(counts, cost, limit) {
 		return t.allowSlow(key, home, now, cost, limit)
 	}
 	full, high := p.Sums(counts, cost)
