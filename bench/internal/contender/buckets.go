@@ -1,6 +1,7 @@
 package contender
 
 import (
+	"math"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
@@ -64,7 +65,7 @@ func (u uberPacer) Decide(e Events) (allowed int) {
 type failsafe struct{ limiter ratelimiter.RateLimiter[any] }
 
 func newFailsafe(limit Limit) (Single, error) {
-	return failsafe{ratelimiter.NewBursty[any](uint(limit.ofClock()), longSpan)}, nil
+	return failsafe{ratelimiter.NewBursty[any](uint(min(limit.ofClock(), math.MaxInt)), longSpan)}, nil
 }
 
 func (f failsafe) Decide(e Events) (allowed int) {

@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -31,8 +30,8 @@ func readEnvoy(f fields) (Record, error) {
 	}, nil
 }
 
-// readEnvoyText reads Envoy's default text, which names the client only by X-Forwarded-For. What
-// has an address before the time is another format:
+// readEnvoyText reads Envoy's default text, which names the client only by X-Forwarded-For, and
+// Common and Combined lines with such a time, which name it before the time:
 //
 //	[time] "request" status flags received sent duration upstream "forwarded-for" "agent" …
 func readEnvoyText(_ *Parser, line string) (Record, error) {
@@ -41,7 +40,7 @@ func readEnvoyText(_ *Parser, line string) (Record, error) {
 		return Record{}, errOther
 	}
 	before, stamp, ok := strings.Cut(head, "[")
-	if !ok || slices.ContainsFunc(strings.Fields(before), isAddress) {
+	if !ok {
 		return Record{}, errOther
 	}
 	tick, err := parseTick(time.RFC3339, stamp)
@@ -52,9 +51,13 @@ func readEnvoyText(_ *Parser, line string) (Record, error) {
 	if !ok {
 		return Record{}, ErrCut
 	}
+	client, named := firstAddress(before)
+	if !named {
+		client = quotedField(rest, 0)
+	}
 	return Record{
 		Tick:   tick,
-		Client: cleanClient(quotedField(rest, 0)),
+		Client: cleanClient(client),
 		Path:   pathOf(request),
 		Agent:  quotedField(rest, 1),
 	}, nil
