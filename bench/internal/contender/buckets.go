@@ -65,7 +65,8 @@ func (u uberPacer) Decide(e Events) (allowed int) {
 type failsafe struct{ limiter ratelimiter.RateLimiter[any] }
 
 func newFailsafe(limit Limit) (Single, error) {
-	return failsafe{ratelimiter.NewBursty[any](uint(min(limit.ofClock(), math.MaxInt)), longSpan)}, nil
+	most := uint(min(limit.ofClock(), math.MaxInt))
+	return failsafe{ratelimiter.NewBursty[any](most, longSpan)}, nil
 }
 
 func (f failsafe) Decide(e Events) (allowed int) {
