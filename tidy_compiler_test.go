@@ -47,6 +47,7 @@ var promises = []promise{
 	{"atomicring", "(*buckets).Clamp", true, true},
 	{"atomicring", "(*buckets).distance", true, true},
 	{"atomicring", "(*Packed).Counts", true, true},
+	{"atomicring", "(*Packed).Newest", true, true},
 	{"atomicring", "(*Packed).Plain", true, true},
 	{"atomicring", "(*Packed).Sums", true, true},
 	{"atomicring", "(*Tagged).Near", true, true},

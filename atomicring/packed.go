@@ -78,25 +78,28 @@ func (p *Packed) Expired(word uint64, now tallyring.Tick) bool {
 }
 
 // Counts returns the counts of word if its bucket is that of now, which must not be negative, and
-// otherwise a value for which Plain is false. Counts, Plain and Sums make the shortest decision, in
-// parts that inline.
+// otherwise a value for which Newest is false. Counts, Newest, Sums and Plain make the shortest
+// decision, in parts that inline.
 func (p *Packed) Counts(word uint64, now tallyring.Tick) uint64 {
 	high, _ := bits.Mul64(p.reciprocal, uint64(now))
 	return word ^ high>>(p.shift&63)<<(p.indexShift&63)&p.keep
 }
 
-// Plain tells whether Sums decides: the word is in its newest bucket, the layout holds the limit,
-// and the cost is 1 to limit.
-func (p *Packed) Plain(counts, cost, limit uint64) bool {
-	return counts < p.newer && limit <= p.limit && cost-1 < limit
-}
+// Newest tells whether counts are those of a word in its newest bucket.
+func (p *Packed) Newest(counts uint64) bool { return counts < p.newer }
 
 // Sums returns what is counted after an event of the given cost, without the oldest bucket and with
-// the whole of it. Where full is above the limit the event is denied; where high is not, it is
-// admitted by adding cost to the word; in between, Next must weigh.
+// the whole of it. Where full is above the limit the event is denied, whatever its cost and its
+// limit: a sum that wraps does so for a cost that no count holds. Where high is not above a limit
+// that is Plain, it is admitted by adding cost to the word. Otherwise Next must tell.
 func (p *Packed) Sums(counts, cost uint64) (full, high uint64) {
 	full = counts&p.maxCount + cost
 	return full, full + counts>>(p.countBits&63)
+}
+
+// Plain tells whether the layout holds the limit, and the cost is 1 to limit.
+func (p *Packed) Plain(cost, limit uint64) bool {
+	return limit <= p.limit && cost-1 < limit
 }
 
 // Next decides on an event at now. It returns the word that counts it and true, or word itself and

@@ -92,14 +92,14 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 	if r.word != nil {
 		word, p := r.word.Load(), &r.packed
 		counts := p.Counts(word, now)
-		if now < 0 || !p.Plain(counts, cost, limit) {
+		if now < 0 || !p.Newest(counts) {
 			return r.allowSlow(now, cost, limit)
 		}
 		full, high := p.Sums(counts, cost)
 		if full > limit {
 			return false
 		}
-		if high <= limit && r.word.CompareAndSwap(word, word+cost) {
+		if high <= limit && p.Plain(cost, limit) && r.word.CompareAndSwap(word, word+cost) {
 			return true
 		}
 		return r.allowSlow(now, cost, limit)

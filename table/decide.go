@@ -23,14 +23,14 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 		}
 	}
 	counts := p.Counts(state, now)
-	if now < 0 || !p.Plain(counts, cost, limit) {
+	if now < 0 || !p.Newest(counts) {
 		return t.allowSlow(key, home, now, cost, limit)
 	}
 	full, high := p.Sums(counts, cost)
 	if full > limit && pair.State.Load() == state {
 		return false
 	}
-	if high <= limit && pair.State.CompareAndSwap(state, state+cost) {
+	if high <= limit && p.Plain(cost, limit) && pair.State.CompareAndSwap(state, state+cost) {
 		return true
 	}
 	return t.allowSlow(key, home, now, cost, limit)
