@@ -16,7 +16,7 @@ import (
 // that.
 func TestAMillionKeysGetACellEach(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a second")
+		t.Skip("a million keys take a second: run without -short")
 	}
 	keys := 1_000_000
 	if hurried() {
