@@ -3,15 +3,15 @@
 //
 // # How
 //
-// All requests are held in memory: 16 bytes for each, 4 more for the index by key and one bit for
+// All requests are held in memory: 16 bytes for each, 8 more for the indexes by key and one bit for
 // each of two decisions, and for each distinct key its text and about 100 bytes. The engine of one
-// scheme comes on top: a ring takes about 11 bytes for each slot of each key, the log 8 bytes for
-// each admitted request in the window.
+// scheme comes on top, for 65,536 keys at a time: a ring takes about 11 bytes for each slot of each
+// key, the log 16 to 32 bytes for each admitted request in the window.
 //
 // [Events.Sort] puts the requests into the order of time, where those of one tick keep the order in
 // which they were added. [Run] then takes one scheme after the other, each with an engine of its
-// own that has seen nothing but this log, and gives it every request in that order. Each scheme
-// counts what it has admitted itself.
+// own that has seen nothing but this log, and gives it every request in that order, one batch
+// of keys after the other. Each scheme counts what it has admitted itself.
 //
 // # Words
 //

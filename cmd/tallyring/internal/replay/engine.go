@@ -13,7 +13,8 @@ import (
 type limiterEngine struct {
 	clock   tallyring.ManualClock
 	limiter *limiter.Limiter
-	keys    []limiter.Key
+	first   uint32        // key of the batch
+	keys    []limiter.Key // from first on
 }
 
 // maxEngineBytes bounds the memory of one limiter: a ring takes 8 bytes for each slot of each key,
@@ -30,20 +31,19 @@ func (s Scheme) fits(keys int) error {
 		"want a wider resolution", s.Slots(), keys, bytes>>30, int64(maxEngineBytes)>>30)
 }
 
-// newLimiterEngine returns a fresh limiter for all keys of the events.
-func newLimiterEngine(e *Events, plan Plan, s Scheme, line timeline) (engine, error) {
-	if err := s.fits(len(e.names)); err != nil {
-		return nil, err
-	}
-	g := &limiterEngine{keys: make([]limiter.Key, len(e.names))}
-	g.clock.Set(line.at(e.First()))
+// newLimiterEngine returns a fresh limiter for the keys of a batch.
+func newLimiterEngine(
+	b batch, plan Plan, s Scheme, line Timeline, first tallyring.Tick,
+) (engine, error) {
+	g := &limiterEngine{first: b.first, keys: make([]limiter.Key, len(b.names))}
+	g.clock.Set(line.At(first))
 	var err error
-	g.limiter, err = newLimiter(plan, s, line.scale, len(e.names), &g.clock)
+	g.limiter, err = newLimiter(plan, s, line.scale, len(b.names), &g.clock)
 	if err != nil {
 		return nil, err
 	}
-	for id, name := range e.names {
-		g.keys[id] = g.limiter.Key(name)
+	for n, name := range b.names {
+		g.keys[n] = g.limiter.Key(name)
 	}
 	return g, nil
 }
@@ -70,5 +70,5 @@ func newLimiter(
 
 func (g *limiterEngine) allow(key uint32, tick tallyring.Tick) bool {
 	g.clock.Set(tick)
-	return g.limiter.AllowKey(g.keys[key], tick, 1)
+	return g.limiter.AllowKey(g.keys[key-g.first], tick, 1)
 }

@@ -80,13 +80,26 @@ func (e *Events) First() tallyring.Tick { return e.list[0].tick }
 // Last returns the tick of the last request in time, after Sort; there must be one.
 func (e *Events) Last() tallyring.Tick { return e.list[len(e.list)-1].tick }
 
-// byKey is an index: the requests of key k, in the order of time, are at[starts[k]:starts[k+1]].
-type byKey struct {
+// Name returns the readable name of a key, 0 to Keys()-1.
+func (e *Events) Name(key int) string { return e.kind.text(e.names[key]) }
+
+// AppendTicks appends the ticks of the requests at the given indexes.
+func (e *Events) AppendTicks(to []tallyring.Tick, of []uint32) []tallyring.Tick {
+	for _, i := range of {
+		to = append(to, e.list[i].tick)
+	}
+	return to
+}
+
+// Index finds the requests of a key: those of key k, in the order of time, are
+// at[starts[k]:starts[k+1]].
+type Index struct {
 	starts []uint32
 	at     []uint32
 }
 
-func (e *Events) index() byKey {
+// Index returns the index of the events, which must be sorted.
+func (e *Events) Index() Index {
 	starts := make([]uint32, len(e.names)+1)
 	for i := range e.list {
 		starts[e.list[i].key+1]++
@@ -101,8 +114,8 @@ func (e *Events) index() byKey {
 		at[next[k]] = uint32(i)
 		next[k]++
 	}
-	return byKey{starts: starts, at: at}
+	return Index{starts: starts, at: at}
 }
 
-// of returns the indexes of the requests of one key.
-func (b byKey) of(key int) []uint32 { return b.at[b.starts[key]:b.starts[key+1]] }
+// Of returns the indexes of the requests of one key.
+func (x Index) Of(key int) []uint32 { return x.at[x.starts[key]:x.starts[key+1]] }

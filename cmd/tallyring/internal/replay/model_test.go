@@ -13,11 +13,11 @@ import (
 type model struct {
 	plan     Plan
 	scheme   Scheme
-	line     timeline
+	line     Timeline
 	admitted map[uint32][]tallyring.Tick
 }
 
-func newModel(_ *Events, plan Plan, s Scheme, line timeline) (engine, error) {
+func newModel(_ batch, plan Plan, s Scheme, line Timeline, _ tallyring.Tick) (engine, error) {
 	return &model{plan, s, line, make(map[uint32][]tallyring.Tick)}, nil
 }
 

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestEngineDecidesLikeTheModel(t *testing.T) {
 		e := randomEvents(t, r, 300, window)
 		got, err := Run(e, plan, 5, nil)
 		require.NoError(t, err)
-		want, err := run(e, plan, 5, nil, newModel)
+		want, err := run(e, plan, 5, nil, newModel, 2)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "seed %d, %+v", seed, plan)
 		for _, o := range got.Outcomes {
@@ -64,7 +65,7 @@ func TestEngineDecidesLikeTheModel(t *testing.T) {
 				require.LessOrEqual(t, uint64(o.WorstTrailing), plan.Limit)
 			}
 		}
-		scale, err := scaleOf(7, window)
+		scale, err := ScaleOf(7, window)
 		require.NoError(t, err)
 		if scale > 1 {
 			scaled++
@@ -74,13 +75,48 @@ func TestEngineDecidesLikeTheModel(t *testing.T) {
 	require.Positive(t, scaled, "no bucket was a fraction of a nanosecond")
 }
 
+// Goal: a log of more keys than an engine is given at one time is replayed as if it were given all.
+// Method: 100 keys, in batches of every few sizes, against one batch.
+func TestBatchesOfKeys(t *testing.T) {
+	e := NewEvents(ByClient)
+	r := rand.New(rand.NewPCG(6, 6))
+	tick := base
+	for range 5000 {
+		tick += tallyring.Tick(r.Int64N(int64(50 * time.Millisecond)))
+		require.NoError(t, e.Add(tick, fmt.Sprint("k", r.IntN(100)*r.IntN(100)/100), "", ""))
+	}
+	plan := Plan{Limit: 5, Window: 10 * time.Second, Resolutions: []Resolution{1, 6}}
+	want, err := Run(e, plan, 9, nil)
+	require.NoError(t, err)
+	require.Positive(t, want.Outcomes[0].Denied)
+	for _, most := range []int{1, 7, 99, e.Keys(), 1000} {
+		got, err := run(e, plan, 9, nil, newLimiterEngine, most)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "%d keys at a time", most)
+		batches := e.batches(e.Index(), most)
+		assert.Len(t, batches, (e.Keys()+most-1)/most)
+		seen := newBitset(e.Len())
+		for _, b := range batches {
+			require.True(t, slices.IsSorted(b.events))
+			for _, i := range b.events {
+				require.False(t, seen.has(int(i)))
+				seen.set(int(i))
+				require.Less(t, e.list[i].key-b.first, uint32(len(b.names)))
+			}
+		}
+		for i := range e.Len() {
+			require.True(t, seen.has(i))
+		}
+	}
+}
+
 // Goal: peak is the most in any (t-W, t]. Method: the definition, on random logs and random subsets
 // of them.
 func TestPeakIsTheMostInAnyWindow(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		e := randomEvents(t, r, 120, time.Second)
-		index := e.index()
+		index := e.Index()
 		chosen := newBitset(e.Len())
 		for i := range e.Len() {
 			if r.IntN(3) > 0 {
@@ -89,12 +125,12 @@ func TestPeakIsTheMostInAnyWindow(t *testing.T) {
 		}
 		for key := range e.names {
 			var ticks []tallyring.Tick
-			for _, i := range index.of(key) {
+			for _, i := range index.Of(key) {
 				if chosen.has(int(i)) {
 					ticks = append(ticks, e.list[i].tick)
 				}
 			}
-			got := e.peak(index.of(key), time.Second, chosen.has)
+			got := e.peak(index.Of(key), time.Second, chosen.has)
 			require.Equal(t, slowPeak(ticks, time.Second), got, "seed %d, key %d", seed, key)
 		}
 	}
@@ -107,7 +143,7 @@ func TestPeakEdges(t *testing.T) {
 		require.NoError(t, e.Add(base, "a", "", ""))
 		require.NoError(t, e.Add(base+apart, "a", "", ""))
 		every := func(int) bool { return true }
-		assert.Equal(t, want, e.peak(e.index().of(0), 1000, every), "%d apart", apart)
+		assert.Equal(t, want, e.peak(e.Index().Of(0), 1000, every), "%d apart", apart)
 	}
 }
 

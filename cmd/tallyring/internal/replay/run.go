@@ -47,13 +47,16 @@ const progressEvery = 1 << 16
 
 // Run replays the events, which must be sorted and not empty, and keeps the top keys.
 func Run(e *Events, plan Plan, top int, progress Progress) (Result, error) {
-	return run(e, plan, top, progress, newLimiterEngine)
+	return run(e, plan, top, progress, newLimiterEngine, keysPerBatch)
 }
 
-// newEngine makes the engine of a scheme for the events, whose ticks are on the timeline.
-type newEngine func(e *Events, plan Plan, s Scheme, line timeline) (engine, error)
+// newEngine makes the engine of a scheme for the keys of a batch. Its ticks are on the line; first is
+// the first of the log.
+type newEngine func(b batch, plan Plan, s Scheme, line Timeline, first tallyring.Tick) (engine, error)
 
-func run(e *Events, plan Plan, top int, progress Progress, make newEngine) (Result, error) {
+func run(
+	e *Events, plan Plan, top int, progress Progress, make newEngine, most int,
+) (Result, error) {
 	if err := plan.Validate(); err != nil {
 		return Result{}, err
 	}
@@ -62,50 +65,69 @@ func run(e *Events, plan Plan, top int, progress Progress, make newEngine) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	e = closeGaps(e, plan.Window, finest)
-	index := e.index()
+	e = CloseGaps(e, plan.Window, finest)
+	r := runner{e: e, plan: plan, make: make, index: e.Index(), progress: progress}
+	r.batches, r.all = e.batches(r.index, most), len(schemes)*e.Len()
 	var result Result
 	var exact bitset
 	for n, s := range schemes {
-		line, err := newTimeline(e, plan.Window, scales[n])
+		admitted, err := r.decide(s, scales[n])
 		if err != nil {
 			return Result{}, err
 		}
-		engine, err := make(e, plan, s, line)
-		if err != nil {
-			return Result{}, err
-		}
-		admitted := e.decide(engine, line, func(done int) {
-			if progress != nil {
-				progress(n*e.Len()+done, len(schemes)*e.Len())
-			}
-		})
 		if s.Name == "log" {
 			exact = admitted
 		}
-		result.Outcomes = append(result.Outcomes, e.compare(s, index, plan.Window, admitted, exact))
+		out := e.compare(s, r.index, plan.Window, admitted, exact)
+		result.Outcomes = append(result.Outcomes, out)
 	}
-	result.Keys, result.KeysDenied = e.hardest(index, plan.Window, exact, top)
+	result.Keys, result.KeysDenied = e.hardest(r.index, plan.Window, exact, top)
 	return result, nil
 }
 
-// decide asks the engine about every request and returns which it admitted.
-func (e *Events) decide(engine engine, line timeline, progress func(done int)) bitset {
-	admitted := newBitset(len(e.list))
-	for i := range e.list {
-		if engine.allow(e.list[i].key, line.at(e.list[i].tick)) {
-			admitted.set(i)
-		}
-		if i%progressEvery == 0 {
-			progress(i)
-		}
+// runner is one run over all schemes.
+type runner struct {
+	e         *Events
+	plan      Plan
+	make      newEngine
+	index     Index
+	batches   []batch
+	progress  Progress
+	done, all int // decisions
+}
+
+// decide gives a scheme every request, one batch of keys after the other, and returns which it
+// admitted.
+func (r *runner) decide(s Scheme, scale int64) (bitset, error) {
+	if err := s.fits(len(r.batches[0].names)); err != nil {
+		return nil, err
 	}
-	return admitted
+	line, err := NewTimeline(r.e, r.plan.Window, scale)
+	if err != nil {
+		return nil, err
+	}
+	admitted := newBitset(r.e.Len())
+	for _, b := range r.batches {
+		engine, err := r.make(b, r.plan, s, line, r.e.First())
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range b.events {
+			if n%progressEvery == 0 && r.progress != nil {
+				r.progress(r.done+n, r.all)
+			}
+			if engine.allow(r.e.list[i].key, line.At(r.e.list[i].tick)) {
+				admitted.set(int(i))
+			}
+		}
+		r.done += len(b.events)
+	}
+	return admitted, nil
 }
 
 // compare counts what a scheme did beside what the exact log did.
 func (e *Events) compare(
-	s Scheme, index byKey, window time.Duration, admitted, exact bitset,
+	s Scheme, index Index, window time.Duration, admitted, exact bitset,
 ) Outcome {
 	out := Outcome{Scheme: s}
 	for i := range e.list {
@@ -120,7 +142,7 @@ func (e *Events) compare(
 		}
 	}
 	for key := range e.names {
-		out.WorstTrailing = max(out.WorstTrailing, e.peak(index.of(key), window, admitted.has))
+		out.WorstTrailing = max(out.WorstTrailing, e.peak(index.Of(key), window, admitted.has))
 	}
 	return out
 }
@@ -128,13 +150,13 @@ func (e *Events) compare(
 // hardest returns the top keys by what the exact log denied them, then by their peak, then by
 // name, and how many keys were denied anything.
 func (e *Events) hardest(
-	index byKey, window time.Duration, exact bitset, top int,
+	index Index, window time.Duration, exact bitset, top int,
 ) ([]KeyOutcome, int) {
 	every := func(int) bool { return true }
 	all := make([]KeyOutcome, len(e.names))
 	denied := 0
 	for key, name := range e.names {
-		of := index.of(key)
+		of := index.Of(key)
 		out := KeyOutcome{Key: e.kind.text(name), Requests: len(of)}
 		out.Peak = e.peak(of, window, every)
 		for _, i := range of {

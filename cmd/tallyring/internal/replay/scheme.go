@@ -53,10 +53,10 @@ func (p Plan) Validate() error {
 	return nil
 }
 
-// scales returns the scale of each scheme's timeline, and the largest.
+// scales returns the scale of each scheme's Timeline, and the largest.
 func (p Plan) scales() (scales []int64, finest int64, err error) {
 	for _, s := range p.Schemes() {
-		scale, err := scaleOf(s.Resolution, p.Window)
+		scale, err := ScaleOf(s.Resolution, p.Window)
 		if err != nil {
 			return nil, 0, err
 		}
