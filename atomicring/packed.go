@@ -23,10 +23,11 @@ type Packed struct {
 	buckets
 	limit        uint64 // maxLimit, on the hot line
 	newer        uint64 // 1 << indexShift: no counts reach this far
-	keep         uint64 // every bit but the mark: a marked word is in no bucket
 	previousMask uint64 // 0 where there is one slot
+	indexMask    uint64 // the bits of the index; a mark is in no bucket
 	indexShift   uint8
 	countBits    uint8
+	indexTurn    uint8 // a rotation that brings the bits of an index into their place
 }
 
 // NewPacked returns the layout for w with markBits (0 or 1) kept free on top, or an error where w
@@ -49,8 +50,9 @@ func NewPacked(w tallyring.Window, markBits int) (Packed, error) {
 		indexShift: uint8(indexShift),
 		countBits:  uint8(countBits),
 		newer:      1 << indexShift,
-		keep:       ^uint64(0) >> markBits,
 	}
+	p.indexTurn = (p.indexShift - p.shift) & 63
+	p.indexMask = ^uint64(0) >> p.shift << indexShift << markBits >> markBits
 	p.limit = p.buckets.maxLimit()
 	if w.Slots == 2 {
 		p.previousMask = p.maxCount
@@ -82,7 +84,7 @@ func (p *Packed) Expired(word uint64, now tallyring.Tick) bool {
 // decision, in parts that inline.
 func (p *Packed) Counts(word uint64, now tallyring.Tick) uint64 {
 	high, _ := bits.Mul64(p.reciprocal, uint64(now))
-	return word ^ high>>(p.shift&63)<<(p.indexShift&63)&p.keep
+	return word ^ bits.RotateLeft64(high, int(p.indexTurn))&p.indexMask
 }
 
 // Newest tells whether counts are those of a word in its newest bucket.

@@ -42,7 +42,9 @@ type Tagged struct {
 	sealed     uint64 // 1 << countBits: the mark, which no count reaches
 	span       uint64 // (n-1) << indexShift
 	keep       uint64 // every bit but the mark: a marked head is in no bucket
+	indexMask  uint64 // every bit from the index up
 	indexShift uint8
+	indexTurn  uint8 // a rotation that brings the bits of an index into their place
 }
 
 // NewTagged returns the layout for w with markBits of the head kept free on top, or an error where
@@ -62,6 +64,8 @@ func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 		keep:       ^uint64(0) >> markBits,
 		indexShift: uint8(countBits + 1),
 	}
+	g.indexTurn = (g.indexShift - g.shift) & 63
+	g.indexMask = ^uint64(0) >> g.shift << g.indexShift
 	g.limit = g.buckets.maxLimit()
 	return g, nil
 }
@@ -138,7 +142,7 @@ func (g *Tagged) Near(head uint64, now tallyring.Tick) (count, last uint64) {
 // the indexes is what is left above indexShift, and the count, at least 1, borrows from it.
 func (g *Tagged) base(now tallyring.Tick) uint64 {
 	high, _ := bits.Mul64(g.reciprocal, uint64(max(now, 0)))
-	return high >> (g.shift & 63) << (g.indexShift & 63)
+	return bits.RotateLeft64(high, int(g.indexTurn)) & g.indexMask
 }
 
 // Older returns the sum of the slots that count in the window which ends at the bucket of last+1,

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"math/bits"
+
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/atomicring"
 )
@@ -10,34 +12,41 @@ import (
 // [tallyring.Unlimited] admits everything and counts. A denial is loads only. A key that finds no
 // cell follows the policy.
 func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
-	key, home := t.home(key)
-	if t.groupCells == 1 {
-		return t.allowTagged(key, home, now, cost, limit)
+	if key <= t.apart {
+		return t.allowApart(key, now, cost, limit)
 	}
+	home, _ := bits.Mul64(key*spread, uint64(len(t.quads)))
 	quad, p := &t.quads[home], &t.packed
-	pair := &quad[match(quad, key)&3]
-	state := pair.State.Load()
-	if pair.Key.Load() != key {
-		if pair, state = t.beyond(key, home); pair == nil {
-			return t.allowSlow(key, home, now, cost, limit)
+	for distance := uint64(1); quad != nil; distance++ {
+		pair := &quad[match(quad, key)&3]
+		state := pair.State.Load()
+		if pair.Key.Load() != key {
+			quad = t.after(home, distance)
+			continue
 		}
-	}
-	counts := p.Counts(state, now)
-	if now < 0 || !p.Newest(counts) {
-		return t.allowSlow(key, home, now, cost, limit)
-	}
-	full, high := p.Sums(counts, cost)
-	if full > limit && pair.State.Load() == state {
-		return false
-	}
-	if high <= limit && p.Plain(cost, limit) && pair.State.CompareAndSwap(state, state+cost) {
-		return true
+		counts := p.Counts(state, now)
+		if now < 0 || !p.Newest(counts) {
+			break
+		}
+		full, high := p.Sums(counts, cost)
+		if full > limit && pair.State.Load() == state {
+			return false
+		}
+		if high <= limit && p.Plain(cost, limit) && pair.State.CompareAndSwap(state, state+cost) {
+			return true
+		}
+		break
 	}
 	return t.allowSlow(key, home, now, cost, limit)
 }
 
-// allowTagged is Allow for a cell of one line or more, which is a group by itself.
-func (t *Table) allowTagged(key, home uint64, now tallyring.Tick, cost, limit uint64) bool {
+// allowApart is Allow for a key that is a reserved fingerprint, and for a cell of one line or more,
+// which is a group by itself.
+func (t *Table) allowApart(key uint64, now tallyring.Tick, cost, limit uint64) bool {
+	key, home := t.home(key)
+	if t.groupCells != 1 {
+		return t.allowSlow(key, home, now, cost, limit)
+	}
 	pair := t.pair(home)
 	head := pair.State.Load()
 	if pair.Key.Load() != key || pending(head) {

@@ -6,23 +6,52 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// batch is how many lines are fetched at a time: more than a core can wait for at once (10 to 30),
-// and few enough to stay in its first-level cache.
-const batch = 32
+// batch is how many keys go through AllowMany together, two batches after which they are decided
+// on. A core waits for 10 to 30 lines at once.
+const batch = 16
 
 // Prefetch fetches the home lines of keys for writing, without waiting for any. Call it when the
 // keys are known and there is other work to do before they are decided on. It changes nothing.
 func (t *Table) Prefetch(keys ...uint64) {
-	var lines [batch]uint64
+	var space [batch]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), batch)
-		for i, key := range keys[:n] {
-			_, home := t.home(key)
-			lines[i] = home * t.groupLines
-		}
-		tallyring.PrefetchLines(t.lines, lines[:n])
+		tallyring.PrefetchLines(t.lines, t.homes(space[:0], keys[:n]))
 		keys = keys[n:]
 	}
+}
+
+// homes appends the home lines of keys to lines.
+func (t *Table) homes(lines, keys []uint64) []uint64 {
+	for _, key := range keys {
+		_, home := t.home(key)
+		lines = append(lines, home*t.groupLines)
+	}
+	return lines
+}
+
+// beside appends the lines beside the home lines of those keys that are not at home.
+func (t *Table) beside(lines, keys []uint64) []uint64 {
+	for _, key := range keys {
+		key, home := t.home(key)
+		if t.holdsAt(home, key) {
+			continue
+		}
+		if home++; home == t.groups {
+			home = 0
+		}
+		lines = append(lines, home*t.groupLines)
+	}
+	return lines
+}
+
+// holdsAt tells whether a group holds key, settled or not.
+func (t *Table) holdsAt(group, key uint64) bool {
+	if t.groupCells == 1 {
+		return t.pair(group).Key.Load() == key
+	}
+	quad := &t.quads[group]
+	return quad[match(quad, key)&3].Key.Load() == key
 }
 
 // AllowMany decides on one event of each key, all of the same cost and limit at the same tick, in
@@ -35,12 +64,16 @@ func (t *Table) AllowMany(
 		panic(fmt.Sprintf("table: allowed has %d elements, want at least the %d of keys",
 			len(allowed), len(keys)))
 	}
-	for len(keys) > 0 {
-		n := min(len(keys), batch)
-		t.Prefetch(keys[:n]...)
-		for i, key := range keys[:n] {
+	var space [2 * batch]uint64
+	var arrived, fetched []uint64
+	for len(keys) > 0 || len(fetched) > 0 || len(arrived) > 0 {
+		next := keys[:min(len(keys), batch)]
+		keys = keys[len(next):]
+		tallyring.PrefetchLines(t.lines, t.beside(t.homes(space[:0], next), fetched))
+		for i, key := range arrived {
 			allowed[i] = t.Allow(key, now, cost, limit)
 		}
-		keys, allowed = keys[n:], allowed[n:]
+		allowed = allowed[len(arrived):]
+		arrived, fetched = fetched, next
 	}
 }

@@ -36,21 +36,17 @@ func bit(b bool) uint {
 	return 0
 }
 
-// beyond returns the packed cell of a key that is not in its home group, with the state that it had
-// when its fingerprint was read after it, or nil.
-func (t *Table) beyond(key, home uint64) (*tallyring.Pair, uint64) {
-	reach := t.reached(home)
-	for distance := uint64(1); distance <= reach; distance++ {
-		if home++; home == t.groups {
-			home = 0
-		}
-		quad := &t.quads[home]
-		pair := &quad[match(quad, key)&3]
-		if state := pair.State.Load(); pair.Key.Load() == key {
-			return pair, state
-		}
+// after returns the group at a distance from home, or nil where none of its keys was ever placed as
+// far. The first beyond home may be visited at any rate, so its reach is not looked up for that.
+func (t *Table) after(home, distance uint64) *tallyring.Quad {
+	if distance > 1 && distance > t.reached(home) || distance == t.groups {
+		return nil
 	}
-	return nil, 0
+	group := home + distance
+	if group >= t.groups {
+		group -= t.groups
+	}
+	return &t.quads[group]
 }
 
 // find returns the settled cell of a key, with the state that it had when its fingerprint was read

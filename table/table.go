@@ -58,6 +58,7 @@ type Table struct {
 	quads  []tallyring.Quad // the same: a group of packed cells each
 	pairs  []tallyring.Pair // the same: a packed cell each, or the start of a tagged one
 	words  []atomic.Uint64  // the same
+	apart  uint64           // the last fingerprint that the shortest decision leaves to others
 	packed atomicring.Packed
 	tagged atomicring.Tagged
 	states states
@@ -97,7 +98,9 @@ func New(c Config) (*Table, error) {
 		return nil, err
 	}
 	load := packedLoad
+	t.apart = deadKey
 	if t.groupCells == 1 {
+		t.apart = math.MaxUint64
 		load = taggedLoad
 	}
 	t.groups = uint64(math.Ceil(float64(c.Keys) / load / float64(t.groupCells)))
