@@ -41,6 +41,12 @@ TEXT ·readCounter(SB), NOSPLIT, $0-8
 	MOVD R0, ret+0(FP)
 	RET
 
+// func readCounterEarly() uint64
+TEXT ·readCounterEarly(SB), NOSPLIT, $0-8
+	MRS  CNTVCT_EL0, R0
+	MOVD R0, ret+0(FP)
+	RET
+
 // func prefetchLines(first *Line, indexes *uint64, count int)
 //
 // R0 first   R1 next index   R2 how many are left

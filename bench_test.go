@@ -64,7 +64,8 @@ func BenchmarkNow(b *testing.B) {
 	for _, clock := range []struct {
 		name  string
 		clock Clock
-	}{{"monotonic", Monotonic()}, {"cycle", Cycle()}, {"manual", &ManualClock{}}} {
+	}{{"monotonic", Monotonic()}, {"cycle", Cycle()}, {"relaxed", RelaxedCycle()},
+		{"manual", &ManualClock{}}} {
 		b.Run("clock="+clock.name, func(b *testing.B) {
 			latest := Tick(0)
 			for b.Loop() {

@@ -129,3 +129,20 @@ func TestCycleClockAgreesWithMonotonic(t *testing.T) {
 	assert.Less(t, early, tolerance)
 	assert.Less(t, late, tolerance)
 }
+
+// Goal: a relaxed reading is never ahead of an ordered one that follows it, and hardly behind one
+// that precedes it.
+func TestRelaxedCycleClockIsNeverAhead(t *testing.T) {
+	const tolerance = Tick(10 * time.Microsecond)
+	cycle, relaxed := Cycle(), RelaxedCycle()
+	early := Tick(0)
+	for range 200_000 {
+		before := cycle.Now()
+		now := relaxed.Now()
+		after := cycle.Now()
+		require.LessOrEqual(t, now, after)
+		early = max(early, before-now)
+	}
+	t.Logf("early by %d ns at most", early)
+	assert.Less(t, early, tolerance)
+}

@@ -6,3 +6,9 @@ package tallyring
 //
 //go:noescape
 func readCounter() uint64
+
+// readCounterEarly returns the cycle counter as it was at most a few hundred cycles ago: the
+// processor may read it before the loads that stand before it.
+//
+//go:noescape
+func readCounterEarly() uint64

@@ -41,7 +41,7 @@ type settings struct {
 }
 
 func defaults() settings {
-	return settings{keys: DefaultKeys, clock: tallyring.Monotonic(), ipv6PrefixBits: 64}
+	return settings{keys: DefaultKeys, clock: tallyring.RelaxedCycle(), ipv6PrefixBits: 64}
 }
 
 // WithResolution divides the window into buckets of the given width, which must divide it: a window
@@ -72,7 +72,9 @@ func WithKeys(n int) Option { return func(s *settings) { s.keys = n } }
 // WithFullPolicy sets what happens to an event whose key finds no cell. The default is Deny.
 func WithFullPolicy(p FullPolicy) Option { return func(s *settings) { s.policy = p } }
 
-// WithClock sets the clock of the verbs that are given no tick. The default is tallyring.Monotonic.
+// WithClock sets the clock of the verbs that are given no tick. The default is
+// [tallyring.RelaxedCycle], whose ticks are those of [tallyring.Monotonic] to some hundred
+// nanoseconds.
 func WithClock(c tallyring.Clock) Option { return func(s *settings) { s.clock = c } }
 
 // WithMaxLimit sets the largest limit that SetLimit and SetKeyLimit will be given, where that is

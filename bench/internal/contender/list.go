@@ -62,9 +62,9 @@ func Keyeds() []KeyedMaker {
 	return []KeyedMaker{
 		{Info{Name: "tallyring", Note: "time given"}, newTexts},
 		{Info{Name: "tallyring-clock", Clock: true, Note: "with its default clock"},
+			newClocked(tallyring.RelaxedCycle())},
+		{Info{Name: "tallyring-monotonic", Clock: true, Note: "with the system's clock"},
 			newClocked(tallyring.Monotonic())},
-		{Info{Name: "tallyring-cycle", Clock: true, Note: "with the cycle clock"},
-			newClocked(tallyring.Cycle())},
 		{Info{Name: "x-time-rate", Module: moduleXTime, Kind: Peer, Note: inMap}, newXTimes},
 		{Info{Name: "slidingwindow", Module: moduleSliding, Kind: Peer, Note: inMap}, newSlidings},
 		{Info{Name: "httprate", Module: moduleHTTPRate, Kind: Peer,
