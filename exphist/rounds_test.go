@@ -1,0 +1,16 @@
+package exphist
+
+import (
+	"testing"
+
+	"github.com/tallyring/tallyring"
+)
+
+// rounds returns how often to repeat: often, or a fifth of that under the race detector, whose
+// builds have no native pair, or where the tests were asked to be short.
+func rounds(often int) int {
+	if testing.Short() || !tallyring.PairLockFree() {
+		return often/5 + 1
+	}
+	return often
+}
