@@ -1,0 +1,304 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/tallyring/tallyring"
+)
+
+// window is one ring, log, key or limiter of the engine: what decides against one limit.
+type window interface {
+	reader
+	Allow(now tallyring.Tick, cost, limit uint64) bool
+	Take(now tallyring.Tick, cost, limit uint64) tallyring.Decision
+	Refund(at tallyring.Tick, count uint64)
+}
+
+const (
+	batch       = 64 // decisions between two looks at the time
+	batchTakes  = 16
+	fillShare   = 100
+	batchGroups = 8 // windows that share a batch, at most
+)
+
+// windowLoad decides on windows of one structure by every verb, and knows where each event was
+// counted.
+type windowLoad struct {
+	*desk
+	shape
+	windows  []window
+	accounts []*account
+	books    [][]*book // by window and worker
+	limit    uint64
+	tune     func(limit uint64) error // nil where the limit is an argument of the decision
+	memory   func() int
+	left     []uint64 // what each window leaves before a fill
+	merged   book
+}
+
+func newWindowLoad(
+	d *desk, s shape, limit uint64, memory func() int, windows ...window,
+) *windowLoad {
+	l := &windowLoad{desk: d, shape: s, windows: windows, limit: limit, memory: memory,
+		left: make([]uint64, len(windows))}
+	for _, of := range windows {
+		l.accounts = append(l.accounts, newAccount(s, of))
+		books := make([]*book, len(d.tallies))
+		for i := range books {
+			books[i] = &book{}
+		}
+		l.books = append(l.books, books)
+	}
+	return l
+}
+
+func (l *windowLoad) bytes() int         { return l.memory() }
+func (l *windowLoad) begin(*round) error { return nil }
+
+// storm draws a verb.
+func (l *windowLoad) storm(w *worker) {
+	switch verb := w.random.IntN(16); {
+	case verb < 12:
+		l.allow(w)
+	case verb < 14:
+		l.take(w)
+	case verb == 14:
+		l.ask(w)
+	default:
+		l.retune(w)
+	}
+}
+
+// draw returns the limit and the cost of a batch.
+func (l *windowLoad) draw(w *worker) (limit, cost uint64) {
+	limit, cost = l.limit, 1
+	if limit != tallyring.Unlimited {
+		limit = w.limit(limit)
+	}
+	if w.random.IntN(4) == 0 {
+		cost = 1 + w.random.Uint64N(3)
+	}
+	return limit, cost
+}
+
+// allow decides on some windows many times, all at one tick. Time may move on meanwhile.
+func (l *windowLoad) allow(w *worker) {
+	t, before := l.tallies[w.id], w.line.Now()
+	now := before - w.lag
+	limit, cost := l.draw(w)
+	n := min(len(l.windows), batchGroups)
+	first := w.random.IntN(len(l.windows) - n + 1)
+	var admitted [batchGroups]uint64
+	t.decisions += batch
+	each := batch / n
+	if t.due(w.random, batch) {
+		began := w.watch.nanos()
+		allowed := l.windows[first].Allow(now, cost, limit)
+		t.took(w.watch.nanos() - began)
+		t.decisions++
+		admitted[0] += one(allowed)
+	}
+	for half := range 2 {
+		for i := range n {
+			window := l.windows[first+i]
+			for range each / 2 {
+				admitted[i] += one(window.Allow(now, cost, limit))
+			}
+		}
+		if half == 0 {
+			w.move() // so that the second half is late, if only by a moment
+		}
+	}
+	after := w.line.Now()
+	from, to := l.bucket(now), l.bucket(after)
+	t.turns += one(l.bucket(before) != to)
+	for i, passed := range admitted[:n] {
+		t.admitted += passed
+		if w.lag > 0 {
+			t.late += passed
+		}
+		l.books[first+i][w.id].count(from, to, passed*cost)
+	}
+	if w.round.refunds && w.random.IntN(4) == 0 && l.same(now, after) && admitted[0] > 0 {
+		l.refund(w, first, now, 1+w.random.Uint64N(admitted[0]*cost))
+	}
+}
+
+// refund takes back events of a window that this goroutine has counted in the bucket of a tick.
+func (l *windowLoad) refund(w *worker, window int, at tallyring.Tick, count uint64) {
+	l.windows[window].Refund(at, count)
+	l.books[window][w.id].takeBack(l.bucket(at), count)
+	l.tallies[w.id].refunds++
+}
+
+// take asks one window for the whole answer, which says where the event was counted.
+func (l *windowLoad) take(w *worker) {
+	t := l.tallies[w.id]
+	limit, cost := l.draw(w)
+	i := w.random.IntN(len(l.windows))
+	for range batchTakes {
+		now := w.now()
+		d := l.windows[i].Take(now, cost, limit)
+		after := w.line.Now()
+		if wrong := l.wrong(d, now, after, cost, limit); wrong != "" {
+			w.referee.fault(l.structure, "window %d at tick %d, cost %d: %+v %s",
+				i, now, cost, d, wrong)
+			return
+		}
+		t.decisions++
+		if !d.Allowed {
+			continue
+		}
+		t.admitted++
+		t.late += one(w.lag > 0)
+		l.books[i][w.id].count(l.bucket(d.At), l.bucket(d.At), cost)
+		if w.round.refunds && w.random.IntN(4) == 0 {
+			l.refund(w, i, d.At, cost)
+		}
+	}
+}
+
+// wrong says what is wrong with an answer, if anything is.
+func (l *windowLoad) wrong(
+	d tallyring.Decision, now, after tallyring.Tick, cost, limit uint64,
+) string {
+	switch {
+	case l.tune == nil && d.Limit != limit:
+		return "names another limit than it was given"
+	case d.Remaining > d.Limit:
+		return "leaves more than the limit"
+	case d.Allowed && d.RetryAfter != 0:
+		return "makes an admitted event wait"
+	case d.Allowed && (d.At < max(now, 0) || d.At > after):
+		return fmt.Sprintf("was counted outside of %d to %d", max(now, 0), after)
+	case !d.Allowed && d.RetryAfter <= 0:
+		return "gives a denied event no wait"
+	case !d.Allowed && d.RetryAfter == tallyring.Never && 0 < d.Limit && cost <= d.Limit:
+		return "never lets pass what the limit can hold"
+	}
+	return ""
+}
+
+// ask does what counts nothing: peeks, events that can never pass, and readings.
+func (l *windowLoad) ask(w *worker) {
+	t := l.tallies[w.id]
+	for range batchTakes {
+		i, now := w.random.IntN(len(l.windows)), w.now()
+		l.windows[i].Allow(now, 0, l.limit)
+		r := l.windows[i].Read(now)
+		t.decisions++
+		t.reads++
+		if float64(r.Low) > r.Estimate*(1+1e-9) || r.Estimate > float64(r.High)*(1+1e-9) {
+			w.referee.fault(l.structure, "window %d reads %+v, want them in order", i, r)
+		}
+		if l.limit == tallyring.Unlimited {
+			continue
+		}
+		sum := r.High
+		if l.kind == interpolated {
+			sum = r.Low
+		}
+		if most := l.limit + l.limit/2; sum > most {
+			w.referee.fault(l.structure, "window %d reads %+v, want at most %d", i, r, most)
+		}
+		t.decisions++
+		if l.windows[i].Allow(now, 2*l.limit+1, l.limit) {
+			w.referee.fault(l.structure, "window %d admits a cost of %d, the limit is %d",
+				i, 2*l.limit+1, l.limit)
+		}
+	}
+}
+
+// retune changes the limit, where it is a property of the structure. One worker does, so that the
+// number of changes is known.
+func (l *windowLoad) retune(w *worker) {
+	if l.tune == nil || w.id != 0 {
+		l.allow(w)
+		return
+	}
+	if err := l.tune(w.limit(l.limit)); err != nil {
+		w.referee.fault(l.structure, "%v", err)
+	}
+	l.evidence.tunes++
+}
+
+// settle takes the limit back to the usual one and compares.
+func (l *windowLoad) settle(r *round, now tallyring.Tick) error {
+	if l.tune != nil {
+		if err := l.tune(l.limit); err != nil {
+			return err
+		}
+	}
+	most := uint64(math.MaxUint64)
+	if l.limit != tallyring.Unlimited {
+		most = r.most(l.limit)
+	}
+	for i, a := range l.accounts {
+		if err := a.settle(now, merge(&l.merged, l.books[i]), most); err != nil {
+			return fmt.Errorf("window %d %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (l *windowLoad) readyFill(now tallyring.Tick) bool {
+	if l.limit == tallyring.Unlimited {
+		return false
+	}
+	for i, a := range l.accounts {
+		l.left[i] = a.left(now, l.limit)
+	}
+	return true
+}
+
+// fill goes from window to window. A goroutine gives way to the others after some events, so that
+// they share what is left.
+func (l *windowLoad) fill(w *worker) {
+	t := l.tallies[w.id]
+	now := w.inBucket(l.shape)
+	for i, window := range l.windows {
+		admitted := uint64(0)
+		for admitted <= l.left[i] && window.Allow(now, 1, l.limit) {
+			if admitted++; admitted%fillShare == 0 {
+				runtime.Gosched()
+			}
+		}
+		t.decisions += admitted + 1
+		t.admitted += admitted
+		l.books[i][w.id].count(l.bucket(now), l.bucket(now), admitted)
+	}
+}
+
+func (l *windowLoad) settleFill(_ *round, now tallyring.Tick) error {
+	for i, a := range l.accounts {
+		takers := uint64(0)
+		for _, b := range l.books[i] {
+			takers += one(len(b.spans) > 0)
+		}
+		since := merge(&l.merged, l.books[i])
+		admitted := uint64(0)
+		for _, s := range since {
+			admitted += s.counted
+		}
+		if admitted != l.left[i] {
+			return fmt.Errorf("window %d let %d of a crowd pass, want exactly %d",
+				i, admitted, l.left[i])
+		}
+		if err := a.settle(now, since, l.limit); err != nil {
+			return fmt.Errorf("window %d after the fill %w", i, err)
+		}
+		l.evidence.fills++
+		l.evidence.sharedFills += one(takers > 1)
+	}
+	return nil
+}
+
+// one returns 1 for true.
+func one(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
