@@ -25,11 +25,9 @@ Nginx Proxy Manager and Zoraxy, told apart line by line.
 
 // options are the flags of replay.
 type options struct {
-	plan   replay.Plan
-	key    replay.KeyKind
-	format string
-	top    int
-	files  []string
+	logFlags
+	plan replay.Plan
+	top  int
 }
 
 // maxTop bounds -top: the table is for a person.
@@ -38,45 +36,8 @@ const maxTop = 1000
 // parseFlags reads the command line of replay. Flags and files may be mixed; "--" ends the flags.
 // The error is flag.ErrHelp where help was asked for and has been written to stdout.
 func parseFlags(args []string, stdout io.Writer) (options, error) {
-	opts := options{format: "table", top: 10}
-	opts.plan = replay.Plan{Limit: 10, Window: time.Minute}
-	resolutions := ""
-	set := flag.NewFlagSet("replay", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Func("limit", "the most `requests` of one key per window (default 10)",
-		func(s string) error {
-			n, err := strconv.ParseUint(s, 10, 64)
-			if err != nil || n == tallyring.Unlimited {
-				return fmt.Errorf("want a whole number, 1 to %d", tallyring.Unlimited-1)
-			}
-			opts.plan.Limit = n
-			return nil
-		})
-	set.Func("window", "the `time` over which requests are counted (default 1m)",
-		func(s string) error {
-			d, err := time.ParseDuration(s)
-			if err != nil {
-				return errors.New("want a duration such as 1m or 10s")
-			}
-			opts.plan.Window = d
-			return nil
-		})
-	set.StringVar(&resolutions, "resolution", "", "widths of the buckets of sliding and strict "+
-		"windows, a `list`: durations\nor parts of the window (default 1m,10s,1s, or 1/1,1/6,1/60 "+
-		"of another window)")
-	set.Func("key", "count by `what`: client, path, agent, client+path or client+agent "+
-		"(default client)",
-		func(s string) (err error) {
-			opts.key, err = replay.ParseKeyKind(s)
-			return err
-		})
-	set.Func("format", "table or json (default table)", func(s string) error {
-		if s != "table" && s != "json" {
-			return errors.New("want table or json")
-		}
-		opts.format = s
-		return nil
-	})
+	opts := options{top: 10}
+	set := opts.logFlags.newSet("replay")
 	set.Func("top", "how `many` of the keys hit hardest to show, 0 to 1000 (default 10)",
 		func(s string) error {
 			n, err := strconv.Atoi(s)
@@ -86,19 +47,101 @@ func parseFlags(args []string, stdout io.Writer) (options, error) {
 			opts.top = n
 			return nil
 		})
-	if err := parseMixed(set, args, &opts.files); err != nil {
-		if err == flag.ErrHelp {
-			io.WriteString(stdout, replayUsage)
-			set.SetOutput(stdout)
-			set.PrintDefaults()
-			return options{}, err
-		}
-		return options{}, usageError{err}
+	if err := opts.parse(set, args, replayUsage, stdout); err != nil {
+		return options{}, err
 	}
-	if err := opts.finish(resolutions); err != nil {
+	opts.plan = replay.Plan{
+		Limit: opts.limit, Window: opts.window, Resolutions: opts.resolutions,
+	}
+	if err := opts.plan.Validate(); err != nil {
 		return options{}, usageError{err}
 	}
 	return opts, nil
+}
+
+// logFlags are the flags that replay and accuracy share.
+type logFlags struct {
+	limit       uint64
+	window      time.Duration
+	resolutions []replay.Resolution // the default ones, until parsed
+	list        string              // of resolutions
+	key         replay.KeyKind
+	format      string
+	html        string // name of the file; empty for none
+	files       []string
+}
+
+// newSet returns a flag set with the shared flags, and sets their defaults.
+func (f *logFlags) newSet(name string) *flag.FlagSet {
+	f.limit, f.window, f.format = 10, time.Minute, "table"
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Func("limit", "the most `requests` of one key per window (default 10)",
+		func(s string) error {
+			n, err := strconv.ParseUint(s, 10, 64)
+			if err != nil || n == tallyring.Unlimited {
+				return fmt.Errorf("want a whole number, 1 to %d", tallyring.Unlimited-1)
+			}
+			f.limit = n
+			return nil
+		})
+	set.Func("window", "the `time` over which requests are counted (default 1m)",
+		func(s string) error {
+			d, err := time.ParseDuration(s)
+			if err != nil {
+				return errors.New("want a duration such as 1m or 10s")
+			}
+			f.window = d
+			return nil
+		})
+	set.StringVar(&f.list, "resolution", "", "widths of the buckets of sliding and strict "+
+		"windows, a `list`: durations\nor parts of the window (default "+
+		defaultResolutions[name]+")")
+	set.Func("key", "count by `what`: client, path, agent, client+path or client+agent "+
+		"(default client)",
+		func(s string) (err error) {
+			f.key, err = replay.ParseKeyKind(s)
+			return err
+		})
+	set.Func("format", "table or json (default table)", func(s string) error {
+		if s != "table" && s != "json" {
+			return errors.New("want table or json")
+		}
+		f.format = s
+		return nil
+	})
+	set.Func("html", "also write the report as a page to a `file`, which needs nothing beside it",
+		func(s string) error {
+			if s == "" || s == "-" {
+				return errors.New("want the name of a file")
+			}
+			f.html = s
+			return nil
+		})
+	return set
+}
+
+// defaultResolutions says what -resolution is if it is not given.
+var defaultResolutions = map[string]string{
+	"replay":   "1m,10s,1s, or 1/1,1/6,1/60\nof another window",
+	"accuracy": "1/1,1/2,1/6,1/20,1/60 of the window",
+}
+
+// parse reads the command line into the flags of a set, and checks what one flag alone cannot tell.
+func (f *logFlags) parse(set *flag.FlagSet, args []string, usage string, stdout io.Writer) error {
+	if err := parseMixed(set, args, &f.files); err != nil {
+		if err == flag.ErrHelp {
+			io.WriteString(stdout, usage)
+			set.SetOutput(stdout)
+			set.PrintDefaults()
+			return err
+		}
+		return usageError{err}
+	}
+	if err := f.finish(); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // parseMixed parses flags wherever they stand among the files.
@@ -106,7 +149,7 @@ func parseMixed(set *flag.FlagSet, args []string, files *[]string) error {
 	for len(args) > 0 {
 		if err := set.Parse(args); err != nil {
 			if strings.HasPrefix(err.Error(), "flag provided") {
-				return fmt.Errorf("%w, see tallyring replay -h", err)
+				return fmt.Errorf("%w, see tallyring %s -h", err, set.Name())
 			}
 			return err
 		}
@@ -124,10 +167,10 @@ func parseMixed(set *flag.FlagSet, args []string, files *[]string) error {
 	return nil
 }
 
-// finish checks what one flag alone cannot tell.
-func (o *options) finish(resolutions string) error {
+// finish checks what one flag alone cannot tell. A window that is none is left to the plan.
+func (f *logFlags) finish() error {
 	stdins := 0
-	for _, name := range o.files {
+	for _, name := range f.files {
 		if name == "-" {
 			stdins++
 		}
@@ -135,16 +178,11 @@ func (o *options) finish(resolutions string) error {
 	if stdins > 1 {
 		return errors.New(`"-" is there twice, want standard input once`)
 	}
-	if o.plan.Window <= 0 {
-		return o.plan.Validate()
+	f.resolutions = replay.DefaultResolutions
+	if f.list == "" || f.window <= 0 {
+		return nil
 	}
-	o.plan.Resolutions = replay.DefaultResolutions
-	if resolutions != "" {
-		var err error
-		o.plan.Resolutions, err = replay.ParseResolutions(resolutions, o.plan.Window)
-		if err != nil {
-			return err
-		}
-	}
-	return o.plan.Validate()
+	var err error
+	f.resolutions, err = replay.ParseResolutions(f.list, f.window)
+	return err
 }

@@ -1,7 +1,8 @@
 // Command tallyring replays access logs through tallyring's rate limits, to show what a limit would
-// have done before it is switched on.
+// have done before it is switched on, and measures how far each kind of window is from the truth.
 //
 //	tallyring replay [flags] [FILE...]
+//	tallyring accuracy [flags] [FILE...]
 //
 // Package layout:
 //
@@ -9,7 +10,10 @@
 //	internal/accesslog  lines to requests, one file per format
 //	internal/sample     the log that is replayed where none is given
 //	internal/replay     requests through every scheme of counting, and the statistics
-//	internal/report     the findings as a table or as JSON
+//	internal/mix        made-up requests of a few kinds of clients
+//	internal/lab        requests through every kind of window, and how far each is from the truth
+//	internal/claims     what the documents say about windows, run and compared
+//	internal/report     the findings as a table, as JSON or as a page
 //
 // The exit status is 0 if a report was written, 1 if the input could not be read, and 2 if the
 // command line is wrong. Errors are one line on standard error.
@@ -25,9 +29,10 @@ import (
 
 const usage = `tallyring shows what a rate limit would have done to the requests of an access log.
 
-  tallyring replay [flags] [FILE...]   replay logs through every scheme of counting
-  tallyring help                       this text; "tallyring replay -h" lists the flags
-  tallyring version                    the version of this build
+  tallyring replay [flags] [FILE...]     replay logs through every scheme of counting
+  tallyring accuracy [flags] [FILE...]   measure how far each kind of window is from the truth
+  tallyring help                         this text; "tallyring replay -h" lists the flags
+  tallyring version                      the version of this build
 `
 
 func main() {
@@ -61,6 +66,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch name {
 	case "replay":
 		return replayCommand(args[1:], stdin, stdout, stderr)
+	case "accuracy":
+		return accuracyCommand(args[1:], stdin, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		_, err := io.WriteString(stdout, usage)
 		return err
@@ -68,7 +75,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintf(stdout, "tallyring %s\n", version())
 		return err
 	}
-	return usageError{fmt.Errorf("unknown command %q, want replay, help or version", name)}
+	return usageError{fmt.Errorf("unknown command %q, want replay, accuracy, help or version", name)}
 }
 
 // version is that of the module, with the commit where the build knows it.

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -25,38 +29,80 @@ func replayCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) err
 	}
 	progress := newProgress(stderr)
 	defer progress.clear()
-	c := collector{
-		events:   replay.NewEvents(opts.key),
-		complain: complainer{out: stderr, progress: progress},
-		progress: progress,
-	}
-	source, err := c.readAll(opts.files, stdin)
+	c, source, err := readLogs(opts.logFlags, stdin, stderr, progress)
 	if err != nil {
 		return err
 	}
-	if c.parsed == 0 {
-		return fmt.Errorf("no request in %d lines of %s, want an access log", c.lines, source)
-	}
-	c.events.Sort()
 	result, err := replay.Run(c.events, opts.plan, opts.top, progress.replaying)
 	if err != nil {
 		return err
 	}
-	progress.clear()
-	c.complain.finish()
 	r := report.Report{
 		Source: source, Key: opts.key.String(),
 		Lines: c.lines, Parsed: c.parsed, Skipped: c.lines - c.parsed, Keys: c.events.Keys(),
 		First: timeOf(c.events.First()), Last: timeOf(c.events.Last()),
 		Plan: opts.plan, Result: result,
 	}
-	if opts.format == "json" {
+	if opts.html != "" {
+		if r.View, err = replay.Look(c.events, opts.plan, progress.replaying); err != nil {
+			return err
+		}
+	}
+	progress.clear()
+	c.complain.finish()
+	return write(&r, opts.logFlags, stdout)
+}
+
+// written is a report in any of its forms.
+type written interface {
+	Table(w io.Writer) error
+	JSON(w io.Writer) error
+	Page(w io.Writer) error
+}
+
+// write writes the page, if one is asked for, and then the report in its format. A page that cannot
+// be made whole is not written.
+func write(r written, flags logFlags, stdout io.Writer) error {
+	if flags.html != "" {
+		var page bytes.Buffer
+		if err := r.Page(&page); err != nil {
+			return err
+		}
+		if err := os.WriteFile(flags.html, page.Bytes(), 0o666); err != nil {
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return fmt.Errorf("cannot write %s: %w", flags.html, err)
+		}
+	}
+	if flags.format == "json" {
 		return r.JSON(stdout)
 	}
 	return r.Table(stdout)
 }
 
 func timeOf(tick tallyring.Tick) time.Time { return time.Unix(0, int64(tick)) }
+
+// readLogs reads all requests into sorted events, and returns what to call their source.
+func readLogs(
+	flags logFlags, stdin io.Reader, stderr io.Writer, progress *progress,
+) (c *collector, source string, err error) {
+	c = &collector{
+		events:   replay.NewEvents(flags.key),
+		complain: complainer{out: stderr, progress: progress},
+		progress: progress,
+	}
+	if source, err = c.readAll(flags.files, stdin); err != nil {
+		return nil, "", err
+	}
+	if c.parsed == 0 {
+		return nil, "", fmt.Errorf("no request in %d lines of %s, want an access log", c.lines,
+			source)
+	}
+	c.events.Sort()
+	return c, source, nil
+}
 
 // collector reads the lines of all inputs into events.
 type collector struct {

@@ -1,7 +1,8 @@
-// Package report writes what a replay found, for a person or for a program.
+// Package report writes what a replay found, and what the accuracy laboratory did: as a table for a
+// terminal, as JSON for a program, and as a page of HTML.
 //
 // The keys of a log are text that strangers have chosen. [Escape] makes it safe to show on a
-// terminal; JSON carries it as it is, in JSON's own escapes.
+// terminal and on a page; JSON carries it as it is, in JSON's own escapes.
 package report
 
 import (
@@ -24,6 +25,7 @@ type Report struct {
 	Last    time.Time
 	Plan    replay.Plan
 	Result  replay.Result
+	View    replay.View // what Page needs beside the rest
 }
 
 // The form of the JSON object. The names up to schemes are a promise; more may be added.

@@ -142,12 +142,14 @@ func wrap(b *strings.Builder, text string) {
 	b.WriteString("\n")
 }
 
+func (r *Report) keyNoun() string { return keyNoun(r.Key) }
+
 // keyNoun is the name of what is counted by, in the singular.
-func (r *Report) keyNoun() string {
-	if strings.Contains(r.Key, "+") {
-		return r.Key + " pair"
+func keyNoun(key string) string {
+	if strings.Contains(key, "+") {
+		return key + " pair"
 	}
-	return r.Key
+	return key
 }
 
 // keyText is how a key is shown.
