@@ -6,6 +6,7 @@ replace github.com/tallyring/tallyring => ..
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/stretchr/testify v1.12.1
 	github.com/tallyring/tallyring v0.0.0
 )
