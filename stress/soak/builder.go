@@ -7,7 +7,8 @@ import "fmt"
 type builder struct {
 	line    *timeline
 	workers int
-	calls   int // of storm, by all workers together, for each load in a round
+	calls   int                    // of storm, by all workers together, for each load in a round
+	parts   []func(*builder) error // what there is to build
 	desks   map[string]*desk
 	names   []string // of desks, in order
 	loads   []load
@@ -15,13 +16,17 @@ type builder struct {
 	ranges  uint64
 }
 
+// everything is all structures.
+var everything = []func(*builder) error{
+	(*builder).rings, (*builder).spreads, (*builder).tables, (*builder).limiters, (*builder).logs,
+	(*builder).trails,
+}
+
 // build makes all structures.
 func (b *builder) build() error {
 	b.loads, b.numbers, b.ranges = nil, 0, 0
-	for _, part := range []func() error{
-		b.rings, b.spreads, b.tables, b.limiters, b.logs, b.trails,
-	} {
-		if err := part(); err != nil {
+	for _, part := range b.parts {
+		if err := part(b); err != nil {
 			return fmt.Errorf("building the structures: %w", err)
 		}
 	}

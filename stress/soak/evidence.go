@@ -35,15 +35,15 @@ func (e *evidence) note(last *keyedState, state keyedState) {
 	*last = state
 }
 
-// event is one kind of what must have happened.
-type event struct {
+// happening is one kind of what must have happened.
+type happening struct {
 	what  string
 	times uint64
 }
 
 // events lists what happened, from all structures and all workers together.
-func events(e evidence, t *tally, flips uint64) []event {
-	return []event{
+func events(e evidence, t *tally, flips uint64) []happening {
+	return []happening{
 		{"bucket turned during a batch of decisions", t.turns},
 		{"windows filled to the limit by a crowd", e.fills},
 		{"windows whose limit several goroutines shared", e.sharedFills},
@@ -62,11 +62,11 @@ func events(e evidence, t *tally, flips uint64) []event {
 }
 
 // missing returns an error that names a kind of event that never happened, if there is one.
-func missing(happened []event) error {
-	for _, event := range happened {
-		if event.times == 0 {
+func missing(happened []happening) error {
+	for _, kind := range happened {
+		if kind.times == 0 {
 			return fmt.Errorf("the run has not shown what it should: never happened: %s",
-				event.what)
+				kind.what)
 		}
 	}
 	return nil

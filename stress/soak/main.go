@@ -33,7 +33,7 @@ func command(ctx context.Context, args []string, out, messages io.Writer) error 
 	if err != nil {
 		return err
 	}
-	run := newSoak(s)
+	run := newSoak(s, everything)
 	err = run.run(ctx, messages)
 	if wrong := run.report(out, err); err == nil {
 		err = wrong

@@ -37,7 +37,7 @@ func (d *desk) sum() *tally {
 }
 
 // happened lists what has happened so far.
-func (s *soak) happened() []event {
+func (s *soak) happened() []happening {
 	var sum evidence
 	for _, name := range s.builder.names {
 		sum.add(s.builder.desks[name].evidence)
@@ -83,8 +83,8 @@ func (s *soak) report(out io.Writer, wrong error) error {
 	fmt.Fprintf(&text, "heap after collection: %.1f MiB at most, where the structures said %.1f\n",
 		float64(s.heap.highest)/(1<<20), float64(s.heap.said)/(1<<20))
 	fmt.Fprintf(&text, "goroutines at rest: %d, as before\n\n", s.goroutinesBefore)
-	for _, event := range s.happened() {
-		fmt.Fprintf(&text, "%12d  %s\n", event.times, event.what)
+	for _, kind := range s.happened() {
+		fmt.Fprintf(&text, "%12d  %s\n", kind.times, kind.what)
 	}
 	if wrong == nil {
 		fmt.Fprintf(&text, "\nnothing violated\n")

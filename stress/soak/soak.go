@@ -48,7 +48,8 @@ type soak struct {
 	interrupted      bool
 }
 
-func newSoak(s settings) *soak {
+// newSoak readies a run on some structures.
+func newSoak(s settings, parts []func(*builder) error) *soak {
 	run := &soak{settings: s, watch: newStopwatch(), line: &timeline{},
 		goroutinesBefore: runtime.NumGoroutine(), procsBefore: runtime.GOMAXPROCS(0)}
 	for id := range s.goroutines {
@@ -56,7 +57,8 @@ func newSoak(s settings) *soak {
 			id: id, line: run.line, watch: run.watch, referee: &run.referee})
 	}
 	run.builder = &builder{line: run.line, workers: s.goroutines,
-		calls: s.batches * s.goroutines, desks: map[string]*desk{}}
+		calls: s.batches * s.goroutines, parts: parts,
+		desks: map[string]*desk{}}
 	return run
 }
 

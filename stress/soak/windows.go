@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/tallyring/tallyring"
 )
@@ -20,6 +21,7 @@ const (
 	batch       = 64 // decisions between two looks at the time
 	batchTakes  = 16
 	fillShare   = 100
+	keptEvents  = 16
 	batchGroups = 8 // windows that share a batch, at most
 )
 
@@ -36,13 +38,26 @@ type windowLoad struct {
 	memory   func() int
 	left     []uint64 // what each window leaves before a fill
 	merged   book
+
+	// newest is, for each window, a bucket in which something was counted, the newest that any
+	// goroutine knows of. Whatever is counted after it was read is counted there or later.
+	newest []atomic.Int64
+	kept   [][]event // by worker: events to be taken back later
+}
+
+// event is one that was admitted, and where.
+type event struct {
+	window int
+	at     tallyring.Tick
+	cost   uint64
 }
 
 func newWindowLoad(
 	d *desk, s shape, limit uint64, memory func() int, windows ...window,
 ) *windowLoad {
 	l := &windowLoad{desk: d, shape: s, windows: windows, limit: limit, memory: memory,
-		left: make([]uint64, len(windows))}
+		left: make([]uint64, len(windows)), newest: make([]atomic.Int64, len(windows)),
+		kept: make([][]event, len(d.tallies))}
 	for _, of := range windows {
 		l.accounts = append(l.accounts, newAccount(s, of))
 		books := make([]*book, len(d.tallies))
@@ -54,8 +69,23 @@ func newWindowLoad(
 	return l
 }
 
-func (l *windowLoad) bytes() int         { return l.memory() }
-func (l *windowLoad) begin(*round) error { return nil }
+func (l *windowLoad) bytes() int { return l.memory() }
+
+// begin takes back the kept events that have left the window, which must change nothing that
+// counts.
+func (l *windowLoad) begin(r *round) error {
+	for i, kept := range l.kept {
+		l.kept[i] = kept[:0]
+		for _, e := range kept {
+			if l.leaves(e.at) > r.start {
+				l.kept[i] = append(l.kept[i], e)
+				continue
+			}
+			l.windows[e.window].Refund(e.at, e.cost)
+		}
+	}
+	return nil
+}
 
 // storm draws a verb.
 func (l *windowLoad) storm(w *worker) {
@@ -91,6 +121,10 @@ func (l *windowLoad) allow(w *worker) {
 	n := min(len(l.windows), batchGroups)
 	first := w.random.IntN(len(l.windows) - n + 1)
 	var admitted [batchGroups]uint64
+	var newest [batchGroups]int64
+	for i := range n {
+		newest[i] = l.newest[first+i].Load()
+	}
 	t.decisions += batch
 	each := batch / n
 	if t.due(w.random, batch) {
@@ -112,37 +146,52 @@ func (l *windowLoad) allow(w *worker) {
 		}
 	}
 	after := w.line.Now()
-	from, to := l.bucket(now), l.bucket(after)
+	to := l.bucket(after)
 	t.turns += one(l.bucket(before) != to)
 	for i, passed := range admitted[:n] {
 		t.admitted += passed
 		if w.lag > 0 {
 			t.late += passed
 		}
+		from := max(l.bucket(now), newest[i])
 		l.books[first+i][w.id].count(from, to, passed*cost)
+		if passed > 0 {
+			l.learn(first+i, from)
+		}
 	}
 	if w.round.refunds && w.random.IntN(4) == 0 && l.same(now, after) && admitted[0] > 0 {
-		l.refund(w, first, now, 1+w.random.Uint64N(admitted[0]*cost))
+		l.refund(w, event{first, now, 1 + w.random.Uint64N(admitted[0]*cost)})
 	}
 }
 
-// refund takes back events of a window that this goroutine has counted in the bucket of a tick.
-func (l *windowLoad) refund(w *worker, window int, at tallyring.Tick, count uint64) {
-	l.windows[window].Refund(at, count)
-	l.books[window][w.id].takeBack(l.bucket(at), count)
+// learn notes that a window's newest bucket is this one or a later one.
+func (l *windowLoad) learn(window int, bucket int64) {
+	for known := l.newest[window].Load(); known < bucket; known = l.newest[window].Load() {
+		// Ends: each failure means that another goroutine has raised it.
+		l.newest[window].CompareAndSwap(known, bucket)
+	}
+}
+
+// refund takes back an event that this goroutine has counted.
+func (l *windowLoad) refund(w *worker, e event) {
+	l.windows[e.window].Refund(e.at, e.cost)
+	l.books[e.window][w.id].takeBack(l.bucket(e.at), e.cost)
 	l.tallies[w.id].refunds++
 }
 
-// take asks one window for the whole answer, which says where the event was counted.
+// take asks one window for the whole answer, which says where the event was counted. Some events
+// are taken back at once, and others later, when their bucket may not be the newest any more. One
+// that has left the ring by then is in no bucket that the account looks at.
 func (l *windowLoad) take(w *worker) {
 	t := l.tallies[w.id]
 	limit, cost := l.draw(w)
 	i := w.random.IntN(len(l.windows))
 	for range batchTakes {
-		now := w.now()
+		newest, now := l.newest[i].Load(), w.now()
 		d := l.windows[i].Take(now, cost, limit)
 		after := w.line.Now()
-		if wrong := l.wrong(d, now, after, cost, limit); wrong != "" {
+		earliest := max(now, 0, tallyring.Tick(newest*l.widthNanos))
+		if wrong := l.wrong(d, earliest, after, cost, limit); wrong != "" {
 			w.referee.fault(l.structure, "window %d at tick %d, cost %d: %+v %s",
 				i, now, cost, d, wrong)
 			return
@@ -154,15 +203,35 @@ func (l *windowLoad) take(w *worker) {
 		t.admitted++
 		t.late += one(w.lag > 0)
 		l.books[i][w.id].count(l.bucket(d.At), l.bucket(d.At), cost)
-		if w.round.refunds && w.random.IntN(4) == 0 {
-			l.refund(w, i, d.At, cost)
+		l.learn(i, l.bucket(d.At))
+		l.giveBack(w, event{i, d.At, cost})
+	}
+}
+
+// giveBack takes back an event, or one that was kept, or keeps it.
+func (l *windowLoad) giveBack(w *worker, e event) {
+	kept, chance := l.kept[w.id], w.random.IntN(4)
+	switch {
+	case !w.round.refunds:
+		if len(kept) < keptEvents {
+			l.kept[w.id] = append(kept, e)
 		}
+	case chance == 0:
+		l.refund(w, e)
+	case chance == 1 && len(kept) > 0:
+		last := len(kept) - 1
+		i := w.random.IntN(len(kept))
+		l.refund(w, kept[i])
+		kept[i] = kept[last]
+		l.kept[w.id] = kept[:last]
+	case chance >= 2 && len(kept) < keptEvents:
+		l.kept[w.id] = append(kept, e)
 	}
 }
 
 // wrong says what is wrong with an answer, if anything is.
 func (l *windowLoad) wrong(
-	d tallyring.Decision, now, after tallyring.Tick, cost, limit uint64,
+	d tallyring.Decision, earliest, latest tallyring.Tick, cost, limit uint64,
 ) string {
 	switch {
 	case l.tune == nil && d.Limit != limit:
@@ -171,8 +240,8 @@ func (l *windowLoad) wrong(
 		return "leaves more than the limit"
 	case d.Allowed && d.RetryAfter != 0:
 		return "makes an admitted event wait"
-	case d.Allowed && (d.At < max(now, 0) || d.At > after):
-		return fmt.Sprintf("was counted outside of %d to %d", max(now, 0), after)
+	case d.Allowed && (d.At < earliest || d.At > latest):
+		return fmt.Sprintf("was counted outside of %d to %d", earliest, latest)
 	case !d.Allowed && d.RetryAfter <= 0:
 		return "gives a denied event no wait"
 	case !d.Allowed && d.RetryAfter == tallyring.Never && 0 < d.Limit && cost <= d.Limit:
