@@ -16,6 +16,9 @@
 //
 //	{bucket index | sealed | count}
 //
+// Two words more keep the sum of the older buckets for as long as the newest one lasts, so that a
+// decision costs the same at any number of slots.
+//
 // [New] takes the packed form where it leaves 12 bits or more for a count, and the tagged form
 // otherwise; [NewFor] knows the largest limit and takes the packed form where that fits.
 //

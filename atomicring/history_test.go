@@ -44,6 +44,7 @@ func (o operation) String() string {
 type form struct {
 	name     string
 	tagged   bool
+	summed   bool
 	markBits int
 }
 
@@ -51,23 +52,37 @@ var forms = []form{
 	{name: "packed"}, {name: "tagged", tagged: true},
 	{name: "packed/marked", markBits: 1}, {name: "tagged/marked", tagged: true, markBits: 1},
 	{name: "tagged/marked twice", tagged: true, markBits: 2},
+	{name: "summed", tagged: true, summed: true},
+	{name: "summed/marked", tagged: true, summed: true, markBits: 1},
 }
 
 // build returns an empty ring of the form, or nil where the form does not hold the window.
 func (f form) build(w tallyring.Window) *Ring {
-	words := make([]atomic.Uint64, w.Slots)
 	if f.tagged {
 		g, err := NewTagged(w, f.markBits)
 		if err != nil {
 			return nil
 		}
-		return &Ring{words: words, tagged: g}
+		if f.summed && w.Slots > 1 {
+			g = g.Summed()
+		}
+		return ringOf(g)
 	}
 	p, err := NewPacked(w, f.markBits)
 	if err != nil {
 		return nil
 	}
-	return &Ring{word: &words[0], words: words[:1:1], packed: p}
+	words := make([]atomic.Uint64, 1)
+	return &Ring{word: &words[0], words: words, packed: p}
+}
+
+// ringOf returns an empty ring of a tagged layout.
+func ringOf(g Tagged) *Ring {
+	r := &Ring{words: make([]atomic.Uint64, g.Words()), tagged: g}
+	if g.first > 1 {
+		r.sums = sumsOf(r.words)
+	}
+	return r
 }
 
 // raw returns the words of a ring.

@@ -28,10 +28,13 @@ const stageWidth = 1 << 20
 const newest = 100
 
 // newStage returns a ring of which every slot counts something.
-func newStage(t *testing.T, slots int) *stage {
+func newStage(t *testing.T, slots int, summed bool) *stage {
 	g, err := NewTagged(tallyring.Window{Slots: slots, Width: stageWidth}, 0)
 	require.NoError(t, err)
-	s := &stage{t, &g, make([]atomic.Uint64, slots)}
+	if summed {
+		g = g.Summed()
+	}
+	s := &stage{t, &g, make([]atomic.Uint64, g.Words())}
 	for back := slots - 1; back > 0; back-- {
 		s.add(newest-back, uint64(10+back))
 	}
@@ -41,9 +44,11 @@ func newStage(t *testing.T, slots int) *stage {
 
 func eachStage(t *testing.T, test func(s *stage, slots int)) {
 	for _, slots := range []int{2, 3, 4, 7, 8, 61} {
-		t.Run(fmt.Sprintf("slots=%d", slots), func(t *testing.T) {
-			test(newStage(t, slots), slots)
-		})
+		for _, summed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("slots=%d/summed=%t", slots, summed), func(t *testing.T) {
+				test(newStage(t, slots, summed), slots)
+			})
+		}
 	}
 }
 
@@ -374,21 +379,22 @@ type actor struct {
 // beside a ledger of what succeeded. After every step each bucket in the ring counts exactly what
 // the ledger says.
 func TestAnyOrderOfStaleSteps(t *testing.T) {
-	var stale, helped int
+	var stale, helped, summed int
 	for _, slots := range []int{2, 3, 4, 7} {
 		for range rounds(300) {
 			seed := rand.Uint64()
-			a, b := runActors(t, slots, seed)
-			stale, helped = stale+a, helped+b
+			a, b, c := runActors(t, slots, seed)
+			stale, helped, summed = stale+a, helped+b, summed+c
 		}
 	}
 	require.Greater(t, stale, rounds(10_000), "attempts that met a changed head")
 	require.Greater(t, helped, rounds(1000), "rotations that one actor began and another ended")
+	require.Greater(t, summed, rounds(2000), "steps after which the sums could be used")
 }
 
-func runActors(t *testing.T, slots int, seed uint64) (stale, helped int) {
+func runActors(t *testing.T, slots int, seed uint64) (stale, helped, summed int) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := newStage(t, slots)
+	s := newStage(t, slots, seed%2 == 0)
 	kept := map[int]int{newest: 5}
 	for back := 1; back < slots; back++ {
 		kept[newest-back] = 10 + back
@@ -413,9 +419,34 @@ func runActors(t *testing.T, slots int, seed uint64) (stale, helped int) {
 				a.sealed = 0
 			}
 		}
-		s.check(kept, slots, fmt.Sprintf("slots %d, seed %#x, step %d", slots, seed, step))
+		what := fmt.Sprintf("slots %d, seed %#x, step %d", slots, seed, step)
+		s.check(kept, slots, what)
+		summed += s.checkSums(kept, slots, what)
 	}
-	return stale, helped
+	return stale, helped, summed
+}
+
+// checkSums compares the sums with the ledger if they can be used, and returns 1 then, else 0. A
+// sealed head is not decided on by them: its oldest slot may be overwritten.
+func (s *stage) checkSums(kept map[int]int, slots int, what string) int {
+	s.t.Helper()
+	head := s.head()
+	if s.g.first == 1 || head&s.g.sealed != 0 {
+		return 0
+	}
+	between, oldest, ok := s.g.recall(sumsOf(s.words), head&^s.g.maxCount)
+	if !ok {
+		return 0
+	}
+	want := 0
+	for back := 1; back < slots-1; back++ {
+		want += kept[s.bucket(head)-back]
+	}
+	if int(between) != want || int(oldest) != kept[s.bucket(head)-slots+1] {
+		s.t.Fatalf("%s: sums are %d and %d, want %d and %d; words %x", what, between, oldest,
+			want, kept[s.bucket(head)-slots+1], s.raw())
+	}
+	return 1
 }
 
 // step lets an actor do one thing and enters what succeeded.

@@ -13,8 +13,9 @@ import (
 // Prefer it where one limit stands for a whole service and its line is not the bottleneck; package
 // pertcore spreads one limit over processors, and package table holds one ring per key.
 type Ring struct {
-	word   *atomic.Uint64  // the ring, where it is packed; nil otherwise
-	words  []atomic.Uint64 // the ring, head first, on lines of its own
+	word   *atomic.Uint64    // the ring, where it is packed; nil otherwise
+	words  []atomic.Uint64   // the ring, head first, on lines of its own
+	sums   *[2]atomic.Uint64 // of them, where the layout has sums
 	packed Packed
 	tagged Tagged
 }
@@ -49,12 +50,12 @@ func newRing(w tallyring.Window, limit uint64) (*Ring, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
-	words := tallyring.Words(tallyring.NewLines(linesFor(w.Slots)))
 	if w.Slots <= 2 {
 		packed, err := NewPacked(w, 0)
 		switch {
 		case err == nil && (w.Slots == 1 || packed.MaxLimit() >= limit):
-			return &Ring{word: &words[0], words: words[:1:1], packed: packed}, nil
+			words := wordsFor(1)
+			return &Ring{word: &words[0], words: words, packed: packed}, nil
 		case w.Slots == 1:
 			return nil, err
 		}
@@ -63,14 +64,21 @@ func newRing(w tallyring.Window, limit uint64) (*Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ring{words: words[:w.Slots:w.Slots], tagged: tagged}, nil
+	tagged = tagged.Summed()
+	words := wordsFor(tagged.Words())
+	return &Ring{words: words, sums: sumsOf(words), tagged: tagged}, nil
 }
 
 // linesFor returns how many lines keep a ring apart from what others write: its own, and one more,
 // since lines are fetched in pairs.
-func linesFor(slots int) int {
-	own := (slots + tallyring.LineWords - 1) / tallyring.LineWords
+func linesFor(words int) int {
+	own := (words + tallyring.LineWords - 1) / tallyring.LineWords
 	return own + tallyring.PadBytes/tallyring.LineBytes - 1
+}
+
+// wordsFor returns the words of a ring.
+func wordsFor(n int) []atomic.Uint64 {
+	return tallyring.Words(tallyring.NewLines(linesFor(n)))[:n:n]
 }
 
 // MaxLimit returns the largest limit that the ring can hold. A larger finite limit decides as this
@@ -104,26 +112,22 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 		}
 		return r.allowSlow(now, cost, limit)
 	}
-	// Try, written out for a ring of one line: the calls, and what they save and restore, would
-	// cost a third of the decision.
+	// Try, written out: the calls, and what they save and restore, would cost a third of it.
 	g, words := &r.tagged, r.words
-	head := words[0].Load()
-	count, last := g.Near(head, now)
-	if !g.Plain(count, cost, limit) {
+	if r.sums == nil {
 		return r.allowTaggedSlow(now, cost, limit)
 	}
-	high := count + cost
-	if high > limit {
+	head := words[0].Load()
+	count, _ := g.Near(head, now)
+	between, oldest, ok := g.recall(r.sums, head-count)
+	if !ok || !g.Plain(count, cost, limit) {
+		return r.allowTaggedSlow(now, cost, limit)
+	}
+	full := count + cost + between
+	if full > limit && words[0].Load() == head {
 		return false
 	}
-	if len(words) > tallyring.LineWords {
-		return r.allowTaggedSlow(now, cost, limit)
-	}
-	span, mask := g.span, g.sealed-1
-	for i := 1; i < len(words); i++ {
-		high += inside(words[i].Load(), last, span, mask)
-	}
-	if high <= limit && words[0].CompareAndSwap(head, head+cost) {
+	if full+oldest <= limit && words[0].CompareAndSwap(head, head+cost) {
 		return true
 	}
 	return r.allowTaggedSlow(now, cost, limit)

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // slot returns the word in which bucket index lies once it is older than the newest.
 func (g *Tagged) slot(words []atomic.Uint64, index uint64) *atomic.Uint64 {
-	return &words[1+index%(g.slots-1)]
+	return &words[g.first+index%(g.slots-1)]
 }
 
 // rotate moves the head, whose bucket is from, on to the bucket to, or does what part of that is

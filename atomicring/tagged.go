@@ -7,9 +7,9 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// Tagged is the layout of a ring of any number of slots in as many words, and its protocol. Word 0
-// is the head: the newest bucket and its count. Words 1 to n-1 hold the older buckets; bucket i
-// lies in word 1 + i mod (n-1), and says so by its tag.
+// Tagged is the layout of a ring of any number of slots in a row of words, and its protocol. Word 0
+// is the head: the newest bucket and its count. The last n-1 words are the slots of the older
+// buckets; bucket i lies in slot i mod (n-1), and says so by its tag. Summed adds two words between.
 //
 //	 63   indexShift    countBits    0
 //	{mark?| bucket index | sealed | count}
@@ -43,6 +43,7 @@ type Tagged struct {
 	span       uint64 // (n-1) << indexShift
 	keep       uint64 // every bit but the mark: a marked head is in no bucket
 	indexMask  uint64 // every bit from the index up
+	first      uint64 // the word of the first slot: 1, or 3 behind two sums
 	indexShift uint8
 	indexTurn  uint8 // a rotation that brings the bits of an index into their place
 }
@@ -62,6 +63,7 @@ func NewTagged(w tallyring.Window, markBits int) (Tagged, error) {
 		sealed:     1 << countBits,
 		span:       uint64(w.Slots-1) << (countBits + 1),
 		keep:       ^uint64(0) >> markBits,
+		first:      1,
 		indexShift: uint8(countBits + 1),
 	}
 	g.indexTurn = (g.indexShift - g.shift) & 63
@@ -85,7 +87,7 @@ func (g *Tagged) SealMark() uint64 { return g.sealed }
 func (g *Tagged) Head(index uint64) uint64 { return g.stored(index) << g.indexShift }
 
 // Words returns how many words a ring takes.
-func (g *Tagged) Words() int { return int(g.slots) }
+func (g *Tagged) Words() int { return int(g.first + g.slots - 1) }
 
 // IndexShift returns the number of bits below the bucket index.
 func (g *Tagged) IndexShift() uint { return uint(g.indexShift) }
@@ -115,7 +117,20 @@ func (g *Tagged) Try(
 	if count+cost > limit {
 		return Denied
 	}
-	if count+cost+g.Older(words[1:], last) > limit {
+	var full, oldest uint64
+	if g.first == 1 {
+		full = count + cost + g.Older(words[1:], last)
+	} else {
+		between, eldest, ok := g.recall(sumsOf(words), head-count)
+		if !ok {
+			return g.trySlow(words, head, now, cost, limit)
+		}
+		full, oldest = count+cost+between, eldest
+		if full > limit {
+			return unchanged(words, head, Denied)
+		}
+	}
+	if full+oldest > limit {
 		return g.trySlow(words, head, now, cost, limit)
 	}
 	if words[0].CompareAndSwap(head, head+cost) {
@@ -208,6 +223,7 @@ func (g *Tagged) weighed(
 		return s, ahead, Again
 	}
 	if words[0].CompareAndSwap(head, g.counted(head, cost)) {
+		g.sum(words, s.Index)
 		return s, ahead, Admitted
 	}
 	return s, ahead, Again
@@ -234,13 +250,24 @@ func (g *Tagged) Standing(
 	if ahead >= g.slots {
 		return s, ahead
 	}
-	s.Full, s.Oldest = g.weigh(words, s.Index, ahead)
+	s.Full, s.Oldest = g.older(words, s.Index, ahead)
 	if ahead > 0 && ahead == g.slots-1 {
 		s.Oldest = head & g.maxCount
 	} else {
 		s.Full += head & g.maxCount
 	}
 	return s, ahead
+}
+
+// older is weigh, where it can from the sums.
+func (g *Tagged) older(words []atomic.Uint64, index, ahead uint64) (full, oldest uint64) {
+	if ahead == 0 && g.first != 1 {
+		full, oldest, ok := g.recall(sumsOf(words), g.Head(index))
+		if ok && full != g.maxCount {
+			return full, oldest
+		}
+	}
+	return g.weigh(words, index, ahead)
 }
 
 // weigh sums the slots as of bucket index, which lies ahead buckets after the head's: those older
@@ -251,7 +278,7 @@ func (g *Tagged) weigh(words []atomic.Uint64, index, ahead uint64) (full, oldest
 		return 0, 0
 	}
 	base, mask, shift := index<<g.indexShift, g.sealed-1, g.indexShift&63
-	for i := 1; i < len(words); i++ {
+	for i := int(g.first); i < len(words); i++ {
 		word := words[i].Load()
 		full += inside(word, base-ahead<<shift-1, (last-1-ahead)<<shift, mask)
 		oldest += inside(word, base-(last-1)<<shift-1, 1<<shift, mask)
@@ -318,6 +345,7 @@ func (g *Tagged) addLate(words []atomic.Uint64, head, index, count uint64) Verdi
 		return Again
 	}
 	if slot.CompareAndSwap(held, index<<g.indexShift|sum) {
+		g.spoil(words)
 		return Admitted
 	}
 	return Again
@@ -350,8 +378,11 @@ func (g *Tagged) TryRefund(
 	if left == held&g.maxCount {
 		return Denied
 	}
-	if word.CompareAndSwap(held, held&^g.maxCount|left) {
-		return Admitted
+	if !word.CompareAndSwap(held, held&^g.maxCount|left) {
+		return Again
 	}
-	return Again
+	if ahead < 0 {
+		g.spoil(words)
+	}
+	return Admitted
 }

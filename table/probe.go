@@ -125,7 +125,7 @@ func (t *Table) pair(cell uint64) *tallyring.Pair { return &t.pairs[cell*t.cellP
 // ring returns the words of a tagged cell's ring.
 func (t *Table) ring(cell uint64) []atomic.Uint64 {
 	first := cell*t.cellPairs*2 + 1
-	return t.words[first : first+uint64(t.states.slots)]
+	return t.words[first : first+uint64(t.tagged.Words())]
 }
 
 // reached returns how many groups from home any of its keys was ever placed, or somewhat more: bit

@@ -263,7 +263,8 @@ func TestAStaleCopyOfARotationCountsForNobody(t *testing.T) {
 		claim := s.claim(keyB, cell, end)
 		s.resolve(keyB, cell, claim)
 		from := uint64(s.now) / uint64(w.Width)
-		slot := &s.table.ring(cell)[1+from%uint64(w.Slots-1)]
+		ring, older := s.table.ring(cell), uint64(w.Slots-1)
+		slot := &ring[uint64(len(ring))-older+from%older]
 		require.True(s, slot.CompareAndSwap(0, from<<states.shift|5))
 		// Through the whole of the next ring, B counts what it counts.
 		for i := range tallyring.Tick(w.Slots) {

@@ -142,11 +142,19 @@ func (t *Table) choose(c Config) (lines uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	lines = uint64(c.Window.Slots+1+tallyring.LineWords-1) / tallyring.LineWords
+	lines = cellLines(&t.tagged)
+	if summed := t.tagged.Summed(); cellLines(&summed) == lines {
+		t.tagged = summed
+	}
 	t.states = states{shift: t.tagged.IndexShift(), slots: int64(c.Window.Slots)}
 	t.groupCells, t.bound = 1, taggedBound
 	t.cellPairs = lines * tallyring.LineBytes / tallyring.PairBytes
 	return lines, t.holds(c)
+}
+
+// cellLines returns how many lines a key and its ring take.
+func cellLines(g *atomicring.Tagged) uint64 {
+	return uint64(1+g.Words()+tallyring.LineWords-1) / tallyring.LineWords
 }
 
 // holds returns an error if the cells do not hold the limit that is known.
