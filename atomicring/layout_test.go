@@ -237,7 +237,9 @@ func TestWrongWindows(t *testing.T) {
 // sums where it is tagged, and one more to keep a neighbour away.
 func TestMemory(t *testing.T) {
 	pad := tallyring.PadBytes - tallyring.LineBytes
-	for slots, lines := range map[int]int{1: 1, 2: 1, 6: 1, 7: 2, 14: 2, 15: 3, 61: 8, 62: 8, 63: 9} {
+	for slots, lines := range map[int]int{
+		1: 1, 2: 1, 6: 1, 7: 2, 14: 2, 15: 3, 61: 8, 62: 8, 63: 9,
+	} {
 		r, err := New(tallyring.Window{Slots: slots, Width: time.Second})
 		require.NoError(t, err)
 		require.Equal(t, lines*tallyring.LineBytes+pad, r.Bytes(), "slots %d", slots)

@@ -8,8 +8,8 @@ import (
 )
 
 // Tagged is the layout of a ring of any number of slots in a row of words, and its protocol. Word 0
-// is the head: the newest bucket and its count. The last n-1 words are the slots of the older
-// buckets; bucket i lies in slot i mod (n-1), and says so by its tag. Summed adds two words between.
+// is the head: the newest bucket and its count. The last n-1 words are the slots of older buckets:
+// bucket i lies in slot i mod (n-1), and says so by its tag. Summed adds two words in between.
 //
 //	 63   indexShift    countBits    0
 //	{mark?| bucket index | sealed | count}
