@@ -11,12 +11,12 @@ import (
 const (
 	// firstPatience is how often a member looks for the others before the first round of a batch:
 	// long enough for an idle processor to find a goroutine that waits to run.
-	firstPatience = 1 << 16
+	firstPatience = 1 << 15
 
 	// patience is how often it looks before any other round, and yieldEvery how many looks it takes
 	// before it lets another goroutine on its processor.
-	patience   = 1 << 13
-	yieldEvery = 1 << 9
+	patience   = 1 << 11
+	yieldEvery = 1 << 8
 )
 
 // gate counts the members that have come to one round, on lines of its own.
