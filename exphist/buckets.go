@@ -115,7 +115,7 @@ func (b *buckets) count(place int64, v view, weight uint64) {
 		b.over = place
 	}
 	b.total += fits
-	b.pour(place, fits)
+	b.pour(uint64(place), fits)
 }
 
 // forget drops all buckets that are not in the view.
@@ -133,39 +133,4 @@ func (b *buckets) forget(v view) {
 	}
 	b.setRing(v.level, r)
 	b.top, b.total = v.level, v.total
-}
-
-// pour puts in count buckets of size 1 that end at place, as if one by one. Once a level holds none
-// that ends earlier, what comes to it goes on in pairs, all alike, and leaves it as it is; so that
-// takes at most slots+1 single steps on each of log2(count/slots) levels and the merges that those
-// cause, which are fewer.
-func (b *buckets) pour(place int64, count uint64) {
-	for level := 0; count > 0; level++ {
-		single := min(count, uint64(b.slots))
-		single += (count - single) & 1
-		for range single {
-			b.push(level, place)
-		}
-		count = (count - single) / 2
-	}
-}
-
-// push puts in one bucket, newer than all others of its level. Where the level is full the two
-// oldest become one, which ends where the newer of them did, and is pushed to the next. The caller
-// has made sure that it all fits, so there is a next.
-func (b *buckets) push(level int, end int64) {
-	for {
-		r := b.ring(level)
-		if r.count < b.slots {
-			b.ends.set(b.slot(level, r, r.count), uint64(end))
-			b.setRing(level, ring{r.oldest, r.count + 1})
-			b.top = max(b.top, level)
-			return
-		}
-		merged := b.end(level, r, 1)
-		r = ring{b.slot(0, r, 2), r.count - 2}
-		b.ends.set(b.slot(level, r, r.count), uint64(end))
-		b.setRing(level, ring{r.oldest, r.count + 1})
-		level, end = level+1, merged
-	}
 }

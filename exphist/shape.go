@@ -27,21 +27,21 @@ const (
 
 	// What Bytes takes a Histogram and an Events to weigh without its rows, as the allocator rounds
 	// it on a 64-bit machine. Asserted in the tests.
-	histogramBytes = 208
-	eventsBytes    = 208
+	histogramBytes = 176
+	eventsBytes    = 176
 )
 
 // shape is what the arguments of a constructor come to. It never changes.
 //
 // Level i holds buckets of size 2^i. Let h be slots-1. A level that would hold h+2 gives its two
 // oldest to the next level as one, and keeps h; so each level below a level in use has h or more.
-// Let the oldest bucket be of size s = 2^r. Of it at least one event is still in the window, and
-// the newer levels hold at least h(s-1), so at least
+// Let the oldest bucket be of size s. Of it the newest event, at least, is still in the window, and
+// the lower levels hold h(s-1) or more, so that Low, the least true count, is
 //
-//	Low = 1 + h(s-1)
+//	Low >= 1 + h(s-1)
 //
-// events are. The estimate, halfway between Low and High = Low + s-1, is off by at most (s-1)/2,
-// and so by less than Low/(2h) <= eps*Low for h >= 1/(2 eps).
+// The estimate, halfway between Low and High = Low + s-1, is off by at most (s-1)/2, which is less
+// than Low/(2h), and that is at most eps*Low for h >= 1/(2 eps).
 //
 // A bucket of size 2^levels is never made of holds = slots*(2^levels - 1) events or fewer: level
 // levels-1 would then hold h+2 buckets and each lower one h, which is holds+1 events at least.
