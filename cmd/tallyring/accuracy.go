@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,12 @@ func parseAccuracy(args []string, stdout io.Writer) (accuracyOptions, error) {
 		mix: mix.Params{Kinds: mix.Kinds, Clients: 20, Windows: 120, Load: 100, Seed: 1},
 	}
 	set := opts.logFlags.newSet("accuracy")
+	opts.plan.Epsilons = []float64{0.1, 0.01}
+	set.Func("eps", "the relative errors of exponential histograms, a `list` (default 0.1,0.01)",
+		func(s string) (err error) {
+			opts.plan.Epsilons, err = parseEpsilons(s)
+			return err
+		})
 	set.BoolVar(&opts.hasClaims, "claims", false, "also run what the documents claim about windows")
 	whole := func(name, about string, value *int) {
 		set.Func(name, fmt.Sprintf("%s (default %d)", about, *value), func(s string) (err error) {
@@ -79,6 +86,21 @@ func parseAccuracy(args []string, stdout io.Writer) (accuracyOptions, error) {
 	return opts, nil
 }
 
+// parseEpsilons reads a list such as "0.1,0.01".
+func parseEpsilons(list string) (all []float64, err error) {
+	for _, text := range strings.Split(list, ",") {
+		eps, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(eps >= lab.LeastEpsilon && eps <= 1) {
+			return nil, fmt.Errorf("want numbers of %v to 1", lab.LeastEpsilon)
+		}
+		if slices.Contains(all, eps) {
+			return nil, errors.New("want each error once")
+		}
+		all = append(all, eps)
+	}
+	return all, nil
+}
+
 // complete makes the plan, and checks what belongs together.
 func (o *accuracyOptions) complete() error {
 	if len(o.files) > 0 && o.mixGiven {
@@ -87,7 +109,7 @@ func (o *accuracyOptions) complete() error {
 	if o.list == "" {
 		o.resolutions = labResolutions
 	}
-	o.plan = lab.Plan{Limit: o.limit, Window: o.window, Resolutions: o.resolutions}
+	o.plan.Limit, o.plan.Window, o.plan.Resolutions = o.limit, o.window, o.resolutions
 	if err := o.plan.Validate(); err != nil {
 		return err
 	}

@@ -210,3 +210,76 @@ func TestAttackersLog(t *testing.T) {
 	assert.Equal(t, got.Lines, got.Parsed)
 	assert.Equal(t, 520, got.Keys)
 }
+
+// accuracy is the part of the JSON of the laboratory that the tests look at.
+type accuracy struct {
+	Requests, Over, Denied, Sources int
+	SourcesOver                     int `json:"sources_over"`
+	Schemes                         []struct {
+		Name   string
+		Slots  int
+		Closed struct {
+			Denied        int
+			WrongAllow    int `json:"wrong_allow"`
+			WrongDeny     int `json:"wrong_deny"`
+			WorstTrailing int `json:"worst_trailing"`
+		}
+		Open *struct {
+			WrongAllow        int     `json:"wrong_allow"`
+			WrongDeny         int     `json:"wrong_deny"`
+			WrongDenyPerOver  float64 `json:"wrong_deny_per_over"`
+			WrongAllowPerOver float64 `json:"wrong_allow_per_over"`
+		}
+	}
+}
+
+// Goal: the laboratory gives the figures of the independent reference too, although it takes one key
+// after the other through rings and logs of their own. Method: the closed loop on the NASA log; in
+// the open loop the log has no error, and a strict ring no wrong allow.
+func TestNASAFiguresOfTheLaboratory(t *testing.T) {
+	log := filepath.Join(dataFolder(t), "logs", "nasa-19950801.clf.log.gz")
+	for _, c := range nasaFigures {
+		var got accuracy
+		accuracyJSON(t, &got, append(c.args, "-resolution", "1/1,1/2,1/6,1/60", log)...)
+		assert.Equal(t, 30969, got.Requests)
+		assert.Equal(t, 2365, got.Sources)
+		assert.Equal(t, c.figures["log 0"][0], got.Denied)
+		assert.Greater(t, got.Over, got.Denied)
+		seen := 0
+		for _, s := range got.Schemes {
+			name := fmt.Sprint(s.Name, " ", s.Slots)
+			if want, ok := c.figures[name]; ok {
+				figures := []int{s.Closed.Denied, s.Closed.WrongAllow, s.Closed.WrongDeny}
+				assert.Equal(t, want, figures[:len(want)], "%v: %s", c.args, name)
+				seen++
+			}
+			switch s.Name {
+			case "log":
+				assert.Zero(t, s.Open.WrongAllow+s.Open.WrongDeny+s.Closed.WrongAllow+
+					s.Closed.WrongDeny)
+				assert.LessOrEqual(t, s.Closed.WorstTrailing, c.limit)
+			case "strict", "exphist":
+				assert.Zero(t, s.Open.WrongAllow, "%v: %s", c.args, name)
+				assert.LessOrEqual(t, s.Closed.WorstTrailing, c.limit, "%v: %s", c.args, name)
+			case "gcra":
+				assert.Nil(t, s.Open)
+			default:
+				wrong := s.Open.WrongAllow + s.Open.WrongDeny
+				if s.Slots <= 7 {
+					assert.Positive(t, wrong, "%v: %s", c.args, name)
+				}
+				shares := s.Open.WrongAllowPerOver + s.Open.WrongDenyPerOver
+				assert.InDelta(t, float64(wrong), shares*float64(got.Over), 0.1)
+			}
+		}
+		assert.Equal(t, len(c.figures), seen)
+	}
+}
+
+// accuracyJSON runs the command in this process and decodes what it writes.
+func accuracyJSON(t *testing.T, into *accuracy, args ...string) {
+	t.Helper()
+	status, stdout, stderr := command("", append([]string{"accuracy", "-format", "json"}, args...)...)
+	require.Equal(t, 0, status, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), into))
+}

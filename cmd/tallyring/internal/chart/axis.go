@@ -22,15 +22,15 @@ func Linear(most float64) Axis {
 	return Axis{0, math.Ceil(most/step-1e-9) * step, false}
 }
 
-// Logarithmic returns an axis that has a place for all values from least, above 0, to most, and a
-// decade at least.
+// Logarithmic returns an axis between two of 1, 2 and 5 times powers of ten, that has a place for
+// all values from least, above 0, to most, and is a decade long at least.
 func Logarithmic(least, most float64) Axis {
 	if !(least > 0) || math.IsInf(least, 1) {
 		least = 1
 	}
 	most = max(most, least)
-	low := math.Pow(10, math.Floor(math.Log10(least)+1e-9))
-	return Axis{low, max(math.Pow(10, math.Ceil(math.Log10(most)-1e-9)), 10*low), true}
+	low := 1 / roundStep(1/least*(1-1e-9))
+	return Axis{low, max(roundStep(most), 10*low), true}
 }
 
 // Share returns the place of a value, 0 to 1.
@@ -54,13 +54,17 @@ func (a Axis) Values() (values []float64) {
 		}
 		return values
 	}
-	decades := math.Round(math.Log10(a.High / a.Low))
-	every := math.Ceil(decades / 6)
-	for n := 0.0; n <= decades; n += every {
-		power := a.Low * math.Pow(10, n)
-		values = append(values, power)
-		if decades <= 2 && n < decades {
-			values = append(values, 2*power, 5*power)
+	long := math.Log10(a.High / a.Low)
+	steps, every := []float64{1, 2, 5}, 1.0
+	if long > 2.5 {
+		steps, every = []float64{1}, math.Ceil(long/6)
+	}
+	for n := math.Floor(math.Log10(a.Low) + 1e-9); math.Pow(10, n) <= a.High*(1+1e-9); n += every {
+		for _, step := range steps {
+			value := step * math.Pow(10, n)
+			if value >= a.Low*(1-1e-9) && value <= a.High*(1+1e-9) {
+				values = append(values, value)
+			}
 		}
 	}
 	return values

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"math"
 	"strings"
 )
 
@@ -27,8 +28,12 @@ type Chart struct {
 	Rule           *Rule
 	Slider         string // where the line of a slider stands at first; empty for none
 
-	x, y Axis
+	x, y   Axis
+	labels []place
 }
+
+// place is that of a label, in shares.
+type place struct{ x, y float64 }
 
 // Tick is a number at its place on an axis.
 type Tick struct {
@@ -44,7 +49,12 @@ type Series struct {
 }
 
 // Mark is one point with what it says.
-type Mark struct{ X, Y, Text, Label string }
+type Mark struct {
+	X, Y, Text string
+	Label      string // beside it
+	Left       bool   // on which side
+	Drop       int    // of the label's foot below the point, in pixels
+}
 
 // Bar is one of a row of bars, of two parts; the second stands on the first.
 type Bar struct {
@@ -91,7 +101,7 @@ func (c *Chart) SetXTicks(values []float64, text func(float64) string) {
 	c.XTicks = ticks(c.x, values, text)
 }
 
-// ZeroY says that the beginning of a logarithmic axis stands for 0.
+// ZeroY says that what is below a logarithmic axis, 0 among it, stands at its beginning.
 func (c *Chart) ZeroY() { c.YTicks[0].Text = "≤\u00a0" + c.YTicks[0].Text }
 
 // X returns the place of a value on the axis.
@@ -114,10 +124,31 @@ func (c *Chart) Dots(class, name string, points []Point, joined bool) {
 		s.Path = c.path(points, false)
 	}
 	for _, p := range points {
-		at := percent(1 - c.y.Share(p.Y))
-		s.Marks = append(s.Marks, Mark{c.X(p.X), at, p.Text, p.Label})
+		m := Mark{X: c.X(p.X), Y: percent(1 - c.y.Share(p.Y)), Text: p.Text}
+		m.Label, m.Left = c.label(p)
+		if m.Drop = 4; c.y.Share(p.Y) < 0.03 {
+			m.Drop = -6 // not on the axis
+		}
+		s.Marks = append(s.Marks, m)
 	}
 	c.Series = append(c.Series, s)
+}
+
+// label finds room for what stands beside a point: on its right, on its left, or nowhere.
+func (c *Chart) label(p Point) (text string, left bool) {
+	const width, height = 0.09, 0.08 // of a label on a phone
+	for _, side := range []float64{1, -1} {
+		at := place{c.x.Share(p.X) + side*width/2, c.y.Share(p.Y)}
+		free := true
+		for _, other := range c.labels {
+			free = free && (math.Abs(at.x-other.x) >= width || math.Abs(at.y-other.y) >= height)
+		}
+		if free && p.Label != "" {
+			c.labels = append(c.labels, at)
+			return p.Label, side < 0
+		}
+	}
+	return "", false
 }
 
 // Level draws a dashed level.

@@ -27,7 +27,7 @@ var crowdLimits = []uint64{5, 10, 20, 50, 100, 200, 500, 1000, 1500, 1600, 1700,
 type atLimit struct {
 	limit       uint64
 	over, wrong int
-	nearest     float64 // how near the mean of a source comes to the limit, as a share of it
+	nearest     float64 // how near the mean of a source comes to the limit, in roots of it
 }
 
 // crowd runs all of it once, for all limits.
@@ -61,7 +61,8 @@ func judge(ticks []tallyring.Tick, limits []atLimit) error {
 	mean := float64(len(ticks)) / crowdWindows
 	for n := range limits {
 		l := &limits[n]
-		l.nearest = min(l.nearest, math.Abs(mean/float64(l.limit)-1))
+		limit := float64(l.limit)
+		l.nearest = min(l.nearest, math.Abs(mean-limit)/math.Sqrt(limit))
 	}
 	tail := 0
 	for i, t := range ticks {
@@ -103,15 +104,16 @@ func inAggregate() (Claim, error) {
 	c := Claim{
 		Text: "Across 400 million requests, only about 0.003 % were wrongly allowed or limited",
 		From: limiters,
-		Run: fmt.Sprintf("two buckets, every request counted: %d requests of %d independent clients by "+
-			"Zipf's law in an hour, at %d limits per minute", requests, crowdSources, len(limits)),
+		Run: fmt.Sprintf("two buckets, every request counted: %s requests of %s independent clients by "+
+			"Zipf's law in an hour, at %d limits per minute", grouped(requests),
+			grouped(crowdSources), len(limits)),
 		Figure: "wrong per request at " + strings.Join(figures, ", "), Verdict: Conditional,
 		Because: fmt.Sprintf("0.003 %% or less holds here at %s alone: where no client's mean comes "+
-			"nearer to the limit than %.0f %% of it (at all others one comes within %.0f %%). Neither "+
-			"the limits nor the traffic behind the quoted figure were published, so whether it "+
-			"holds there cannot be checked; per request it says how many clients are near their "+
-			"limit, not how good the window is", strings.Join(hold, " and "), 100*farthest,
-			100*nearest),
+			"nearer to the limit L than %.1f times sqrt(L), by which its count varies (at every other "+
+			"limit one comes within %.1f). Neither the limits nor the traffic behind the quoted "+
+			"figure were published, so whether it holds there cannot be checked; per request it says "+
+			"how few requests are of clients near their limit, not how good the window is",
+			strings.Join(hold, ", "), farthest, nearest),
 	}
 	if len(hold) == 0 || farthest <= nearest {
 		c.Verdict, c.Because = Unknowable, "no condition was found under which it holds, and neither "+

@@ -116,6 +116,8 @@ func fixedDoubles() (Claim, error) {
 			ok = ok && worst == 2
 		case "sliding":
 			ok = ok && worst > 1.9 && worst <= 2
+		case "gcra": // a full bucket, and what refills meanwhile
+			ok = ok && worst <= 2
 		default:
 			ok = ok && worst <= 1
 			continue

@@ -1,5 +1,7 @@
 package claims
 
+import "strconv"
+
 // Verdict says what became of a claim.
 type Verdict string
 
@@ -34,7 +36,7 @@ func All() ([]Claim, error) {
 	for _, run := range []func() (Claim, error){
 		boundaryBurst, bothSides, weightedExample, codeExamples, fixedDoubles, oldestBucket,
 		smoothTraffic, fewEventsOff, inAggregate, retryAtBoundary, exactLogMemory, twoBucketMemory,
-		nanoseconds,
+		exponential, nanoseconds,
 	} {
 		c, err := run()
 		if err != nil {
@@ -43,4 +45,13 @@ func All() ([]Claim, error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// grouped writes a number of 0 or more with its digits in threes.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -67,8 +67,8 @@ func oldestBucket() (Claim, error) {
 		Text: "The error is at most the oldest bucket's count", From: deepDive,
 		Run: "every request of the steady, bursty, retrying and adversary mix, 100 per minute, at 2 " +
 			"to 61 slots",
-		Figure: fmt.Sprintf("of %d estimates %d were further off than that; the furthest by %.3f of "+
-			"the oldest bucket", seen, beyond, most),
+		Figure: fmt.Sprintf("of %s estimates %s were further off than that; the furthest by %.3f of "+
+			"the oldest bucket", grouped(seen), grouped(beyond), most),
 		Verdict: verdict(beyond == 0 && seen > 0),
 		Because: "the bound is sharp: who sends at the end of a bucket comes as near to it as he likes",
 	}, nil

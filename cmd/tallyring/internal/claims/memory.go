@@ -23,8 +23,9 @@ func exactLogMemory() (Claim, error) {
 	return Claim{
 		Text: "A log of 10,000 per hour across a million keys can mean up to 10 billion timestamps",
 		From: limiters, Run: "a log of the engine with 10,000 requests at ticks of their own",
-		Figure: fmt.Sprintf("%.0f bytes for the one key, so %.0f GB for a million that are all full; "+
-			"a ring of two buckets takes %.1f bytes a key, %.3f GB", full, full*keys/1e9, ring,
+		Figure: fmt.Sprintf("%s bytes for the one key, so %.0f GB for a million that are all full; "+
+			"a ring of two buckets takes %.1f bytes a key, %.3f GB", grouped(int(full)),
+			full*keys/1e9, ring,
 			ring*keys/1e9),
 		Verdict: verdict(full >= 8*limit),
 		Because: "the log follows the limit; a ring does not",

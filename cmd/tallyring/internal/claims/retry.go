@@ -45,7 +45,8 @@ func retryAtBoundary() (Claim, error) {
 		From: deepDive,
 		Run: "two buckets, 100 per minute, the four mixes: of each denied request, whether the next " +
 			"boundary would be late enough",
-		Figure: fmt.Sprintf("of %d denials, %d (%.1f %%) would be denied again there", denied, again,
+		Figure: fmt.Sprintf("of %s denials, %s (%.1f %%) would be denied again there",
+			grouped(denied), grouped(again),
 			100*float64(again)/float64(denied)),
 		Verdict: Contradicted,
 		Because: "simple, but not conservative: at the boundary the bucket that was current becomes " +

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/cmd/tallyring/internal/replay"
+	"github.com/tallyring/tallyring/exphist"
 	"github.com/tallyring/tallyring/limiter"
 	"github.com/tallyring/tallyring/slidinglog"
 )
@@ -21,11 +22,19 @@ const (
 )
 
 // Bytes returns the memory of one key: of a ring, its share of the table that the limiter keeps
-// them in; of the log, what it takes when it holds as many requests as the limit admits, each at a
-// tick of its own.
+// them in; of a token bucket, one word like a fixed window, the same; of the log, what it takes when
+// it holds as many requests as the limit admits, each at a tick of its own; of an exponential
+// histogram, what it says, whatever then finds it by its key.
 func (k Kind) Bytes(p Plan) (float64, error) {
-	if k.Name == "log" {
+	switch k.Name {
+	case "log":
 		return logBytes(p)
+	case "exphist":
+		h, err := exphist.New(p.Window, k.Epsilon, p.Limit)
+		if err != nil {
+			return 0, err
+		}
+		return float64(h.Bytes()), nil
 	}
 	keys := keysWeighed
 	for keys > 64 && keys*k.Slots()*8*4/3 > mostWeighed {
@@ -38,7 +47,7 @@ func (k Kind) Bytes(p Plan) (float64, error) {
 	}
 	window := p.Window * time.Duration(scale)
 	switch k.Name {
-	case "fixed":
+	case "fixed", "gcra":
 		options = append(options, limiter.WithFixedWindow())
 	case "strict":
 		options = append(options, limiter.WithStrictWindow())

@@ -3,6 +3,7 @@ package mix
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/tallyring/tallyring"
@@ -32,7 +33,8 @@ func Events(p Params) (*replay.Events, error) {
 		events: replay.NewEvents(replay.ByClient),
 	}
 	digits := len(fmt.Sprint(p.Clients))
-	for k, kind := range p.Kinds {
+	for _, kind := range p.Kinds {
+		k := slices.Index(Kinds, kind)
 		for client := range p.Clients {
 			// A generator of its own for each client: fewer clients are the first of more.
 			m.random = rand.New(rand.NewPCG(p.Seed, uint64(k)<<32|uint64(client)))

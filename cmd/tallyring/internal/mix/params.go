@@ -92,7 +92,7 @@ func (p Params) most() (sum float64) {
 		each := 1.5*mean + 1
 		switch kind {
 		case "bursty":
-			each = 2*mean + 1
+			each = 2*mean + float64(p.Windows)
 		case "retrying":
 			each = math.Min(each*(retries+1), each+float64(p.Windows)*2*retrySteps)
 		case "adversary":

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"slices"
 	"time"
 
 	"github.com/tallyring/tallyring"
@@ -103,22 +102,22 @@ func (b *Bin) count(admitted bool) {
 // limitGrid returns round limits from 1 to the first that is no less than the highest peak, and
 // the plan's own among them.
 func limitGrid(own, peak uint64) (grid []uint64) {
-	steps := []uint64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80}
-	for power := uint64(1); ; power *= 10 {
-		for _, step := range steps {
-			limit := step * power / 10
-			if step*power%10 != 0 {
+	for power := uint64(1); power < 1e18; power *= 10 {
+		for _, tenths := range []uint64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80} {
+			if tenths*power%10 != 0 {
 				continue
 			}
+			limit := tenths * power / 10
 			if n := len(grid); n > 0 && grid[n-1] < own && own < limit {
 				grid = append(grid, own)
 			}
 			grid = append(grid, limit)
-			if limit >= max(own, peak) || limit > 1<<62 {
-				return slices.Compact(grid)
+			if limit >= max(own, peak) {
+				return grid
 			}
 		}
 	}
+	return append(grid, own)
 }
 
 // binWidths are the widths of bins that people think in.

@@ -38,8 +38,8 @@ func (a *Accuracy) courseCharts() (list []*chart.Chart) {
 		for i, estimate := range course.Estimates[n] {
 			points = append(points, chart.Point{X: at(i), Y: estimate})
 		}
-		c := chart.New(fmt.Sprint("course-", n), courseTitle(o.Kind), x, y, "requests in the window",
-			"time from the peak")
+		c := chart.New(fmt.Sprint("course-", n), courseTitle(o.Kind), x, y, "time from the peak",
+			"requests in the window")
 		c.Small, c.Key = true, false
 		w := float64(a.Plan.Window)
 		c.SetXTicks([]float64{-2 * w, -w, 0, w, 2 * w}, func(value float64) string {
@@ -50,7 +50,7 @@ func (a *Accuracy) courseCharts() (list []*chart.Chart) {
 		})
 		c.About = fmt.Sprintf("The estimate of %s beside the true count; over all requests it is off by "+
 			"%s in the mean.", o.Kind, percent(o.Open.MeanDifference))
-		c.Level(float64(a.Plan.Limit), "limit")
+		c.Level(float64(a.Plan.Limit), "")
 		c.Steps(o.Name+" solid", "estimate", points)
 		c.Steps("truth", "true count", truth)
 		list = append(list, c)
@@ -72,37 +72,41 @@ func courseTitle(k lab.Kind) string {
 // tables are the figures of the charts, and those that are not drawn.
 func (a *Accuracy) tables() []figureTable {
 	f := &a.Findings
-	open := figureTable{
-		Title: "Open loop: " + are(f.Over, "request") + " over the limit",
-		Head: []string{"Window", "Wrong allow", "per request", "per over-limit", "Wrong deny",
-			"per request", "per over-limit", "Mean difference", "of over-limit", "Largest above",
-			"Largest below", "Sources missed", "accused"},
-	}
-	closed := figureTable{
-		Title: "Closed loop: the log denies " + plural(f.Denied, "request"),
-		Head: []string{"Window", "Denied", "Wrong allow", "per request", "per over-limit",
-			"Wrong deny", "per request", "per over-limit", "Sources missed", "accused",
-			"Worst trailing", "Bytes per key"},
-	}
-	wrong := func(e *lab.Errors, over int) []string {
-		return []string{
-			count(e.WrongAllow), part(e.WrongAllow, f.Requests), part(e.WrongAllow, over),
-			count(e.WrongDeny), part(e.WrongDeny, f.Requests), part(e.WrongDeny, over),
-		}
+	wrongHead := []string{"Window", "Wrong allow", "per request", "per over-limit", "Wrong deny",
+		"per request", "per over-limit"}
+	open := figureTable{Head: wrongHead,
+		Title: "Open loop: " + are(f.Over, "request") + " over the limit"}
+	closed := figureTable{Head: append([]string{"Window", "Denied"}, wrongHead[1:]...),
+		Title: "Closed loop: the log denies " + plural(f.Denied, "request")}
+	rest := figureTable{
+		Title: "The estimate, the sources in the open loop, and the worst in the closed loop",
+		Head: []string{"Window", "Mean difference", "when over", "Largest above", "below",
+			"Sources missed", "accused", "Worst trailing", "Bytes per key"},
 	}
 	for i := range f.Outcomes {
 		o := &f.Outcomes[i]
+		name := []string{o.Kind.String()}
+		cells := append(name, "–", "–", "–", "–", "–", "–")
 		if o.HasOpen {
-			row := append([]string{o.Kind.String()}, wrong(&o.Open.Errors, f.Over)...)
-			open.Rows = append(open.Rows, append(row, percent(o.Open.MeanDifference),
-				percent(o.Open.MeanOver), percent(o.Open.LargestAbove),
-				percent(o.Open.LargestBelow), count(o.Open.Missed), count(o.Open.Accused)))
+			open.Rows = append(open.Rows, append(name, a.wrong(&o.Open.Errors, f.Over)...))
+			cells = append(name, percent(o.Open.MeanDifference), percent(o.Open.MeanOver),
+				percent(o.Open.LargestAbove), percent(o.Open.LargestBelow), count(o.Open.Missed),
+				count(o.Open.Accused))
 		}
-		row := append([]string{o.Kind.String(), count(o.Closed.Denied)},
-			wrong(&o.Closed.Errors, f.Denied)...)
-		closed.Rows = append(closed.Rows, append(row, count(o.Closed.Missed),
-			count(o.Closed.Accused), fmt.Sprintf("%s, %.2f×", count(o.Closed.WorstTrailing),
-				float64(o.Closed.WorstTrailing)/float64(a.Plan.Limit)), bytesText(o.BytesPerKey)))
+		closed.Rows = append(closed.Rows, append(append(name, count(o.Closed.Denied)),
+			a.wrong(&o.Closed.Errors, f.Denied)...))
+		rest.Rows = append(rest.Rows, append(cells, fmt.Sprintf("%s, %.2f×",
+			count(o.Closed.WorstTrailing),
+			float64(o.Closed.WorstTrailing)/float64(a.Plan.Limit)), bytesText(o.BytesPerKey)))
 	}
-	return []figureTable{open, closed}
+	return []figureTable{open, closed, rest}
+}
+
+// wrong returns the cells of wrong decisions.
+func (a *Accuracy) wrong(e *lab.Errors, over int) []string {
+	requests := a.Findings.Requests
+	return []string{
+		count(e.WrongAllow), part(e.WrongAllow, requests), part(e.WrongAllow, over),
+		count(e.WrongDeny), part(e.WrongDeny, requests), part(e.WrongDeny, over),
+	}
 }

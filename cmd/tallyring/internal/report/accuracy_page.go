@@ -112,9 +112,12 @@ func (a *Accuracy) axisOf(m measure, drawn func(o *lab.Outcome) bool) (axis char
 	if !m.logarithmic {
 		return chart.Linear(most), false
 	}
-	axis = chart.Logarithmic(max(least, most/1e5), most)
+	axis = chart.Logarithmic(max(least, most/1e4), most)
 	if zero && axis.Low > 0.6*least {
-		axis.Low /= 10 // a place of its own for what is 0
+		axis.Low /= 2 // a place of its own for what is 0
+	}
+	if zero = zero || least < axis.Low; zero {
+		axis.Low = math.Pow(10, math.Floor(math.Log10(axis.Low)+1e-9)) // a tick of its own
 	}
 	return axis, zero
 }
@@ -141,12 +144,17 @@ func (a *Accuracy) slotCharts() (list []*chart.Chart) {
 	x := chart.Axis{Low: 0.8, High: most * 1.25, Logarithmic: true}
 	for _, m := range a.measures() {
 		y, zero := a.axisOf(m, isRing)
-		c := chart.New("slots-"+m.id, m.title, x, y, m.unit, "slots of the ring")
+		c := chart.New("slots-"+m.id, m.title, x, y, "slots of the ring", m.unit)
 		if zero {
 			c.ZeroY()
 		}
 		c.SetXTicks(a.slotValues(), chart.Number)
 		points := a.points(m, isRing, func(o *lab.Outcome) float64 { return float64(o.Slots()) })
+		for _, list := range points {
+			for n := range list {
+				list[n].Label = "" // the axis says it
+			}
+		}
 		for _, name := range ringNames {
 			c.Dots(name, name, points[name], true)
 		}
@@ -180,11 +188,11 @@ func (a *Accuracy) byteCharts() (list []*chart.Chart) {
 	}
 	x := chart.Axis{Low: least / 1.5, High: most * 1.8, Logarithmic: true}
 	for _, m := range a.measures() {
-		if m.id == "open" {
+		if m.id == "open" || m.id == "worst" {
 			continue
 		}
 		y, zero := a.axisOf(m, all)
-		c := chart.New("bytes-"+m.id, m.title, x, y, m.unit, "bytes per key")
+		c := chart.New("bytes-"+m.id, m.title, x, y, "bytes per key", m.unit)
 		if zero {
 			c.ZeroY()
 		}

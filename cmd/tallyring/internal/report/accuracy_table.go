@@ -24,7 +24,7 @@ func (a *Accuracy) Table(w io.Writer) error {
 	a.errors(&b, f.Denied, func(o *lab.Outcome) (*lab.Errors, bool) {
 		return &o.Closed.Errors, true
 	})
-	fmt.Fprintf(&b, "  The estimate, the sources, the worst and the price; %s over the limit.\n\n",
+	fmt.Fprintf(&b, "  Estimates, sources, the worst and the price; %s over the limit.\n\n",
 		are(f.SourcesOver, "source"))
 	a.estimates(&b)
 	a.legend(&b)

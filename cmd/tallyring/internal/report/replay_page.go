@@ -82,7 +82,7 @@ func (r *Report) effects(p *replayPage) {
 	}
 	p.LastEffect = len(limits) - 1
 	c := chart.New("limits-chart", "Requests denied, by the limit", x, chart.Linear(most),
-		"% of all requests", "limit, requests per "+p.Window)
+		"limit, requests per "+p.Window, "% of all requests")
 	c.About = fmt.Sprintf("The share of denied requests falls from %s at a limit of 1 to %s at %s. "+
 		"The table below has all figures.", p.Effects[0].Share, p.Effects[p.LastEffect].Share,
 		p.Effects[p.LastEffect].Limit)
@@ -120,7 +120,7 @@ func (r *Report) timeChart() *chart.Chart {
 	}
 	x := chart.Axis{Low: 0, High: float64(last - first)}
 	c := chart.New("time-chart", "Requests over time", x, chart.Linear(float64(most)),
-		"requests per "+short(v.BinWidth), "time, UTC")
+		"time, UTC", "requests per "+short(v.BinWidth))
 	c.About = fmt.Sprintf("%s in steps of %s, at most %s in one; %s of them denied.",
 		plural(r.Parsed, "request"), short(v.BinWidth), count(most), count(denied))
 	form := timeForm(v.BinWidth, time.Duration(last-first))
@@ -140,7 +140,7 @@ func (r *Report) timeChart() *chart.Chart {
 // timeTicks returns four or so times after first, in nanoseconds, at round multiples of a width that
 // people think in.
 func timeTicks(first, last tallyring.Tick) (values []float64) {
-	step := tallyring.Tick(replay.RoundWidth(time.Duration(last-first) / 4))
+	step := tallyring.Tick(replay.RoundWidth(time.Duration(last-first) / 6))
 	for at := (first + step - 1) / step * step; at <= last; at += step {
 		values = append(values, float64(at-first))
 	}
