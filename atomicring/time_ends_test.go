@@ -143,9 +143,10 @@ func TestDistancesAreRightUpToHalfTheRange(t *testing.T) {
 		for name, l := range layoutsOf(t, 2, width) {
 			bits := 64 - uint(l.far)
 			half, mask := int64(1)<<(bits-1), uint64(1)<<bits-1
-			require.Less(t, int64(uint64(tallyring.MaxLength)/l.width)+1, half, "%s, %d", name, width)
+			years := int64(uint64(tallyring.MaxLength)/l.width) + 1
+			require.Less(t, years, half, "%s, width %d", name, width)
 			for _, index := range []uint64{0, 1, uint64(half), mask, mask + 1, 5*mask + 3} {
-				for _, d := range []int64{-half, 1 - half, -1, 0, 1, half - 2, half - 1} {
+				for _, d := range []int64{-half, 1 - half, -1, 0, 1, years, half - 2, half - 1} {
 					if got := l.distance(index, (index-uint64(d))&mask); got != d {
 						t.Fatalf("%s, width %d: %d buckets look like %d", name, width, d, got)
 					}

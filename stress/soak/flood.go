@@ -9,8 +9,8 @@ import (
 
 const (
 	floodLimit = 5
-	floodBatch = 20 // new keys in a batch; a search in vain takes as long as many hits
-	floodDebts = 4  // debtors asked for in a batch
+	floodBatch = 8 // new keys in a batch; a search in vain takes as long as many hits
+	floodDebts = 4 // debtors asked for in a batch
 	debtors    = 48
 )
 
