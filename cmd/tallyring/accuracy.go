@@ -168,6 +168,6 @@ func (o *accuracyOptions) requests(
 	for _, kind := range o.mix.Kinds {
 		kinds = append(kinds, string(kind))
 	}
-	return events, fmt.Sprintf("made-up clients: %s (%d of each, seed %d)",
+	return events, fmt.Sprintf("made-up %s clients, %d each, seed %d",
 		strings.Join(kinds, ", "), o.mix.Clients, o.mix.Seed), err
 }

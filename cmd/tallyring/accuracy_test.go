@@ -18,8 +18,8 @@ import (
 // small are arguments for a short mix.
 var small = []string{"accuracy", "-clients", "3", "-windows", "12"}
 
-// Goal: bad input is one line on standard error that names the value and the cure, and a status that
-// is not 0. Method: each kind of bad input.
+// Goal: bad input is one line on standard error that names the value and the cure, and a status
+// that is not 0. Method: each kind of bad input.
 func TestAccuracyErrorsAreOneLine(t *testing.T) {
 	for _, c := range []struct {
 		args   string
@@ -80,8 +80,8 @@ func TestAccuracyReports(t *testing.T) {
 	}
 }
 
-// Goal: the table stays within 80 columns, with the claims too, and all of them are there. Method: the
-// longest report there is, and the same as JSON.
+// Goal: the table stays within 80 columns, with the claims too, and all of them are there. Method:
+// the longest report there is, and the same as JSON.
 func TestAccuracyClaims(t *testing.T) {
 	status, stdout, stderr := command("", append(small, "-claims")...)
 	require.Equal(t, 0, status, stderr)
@@ -118,8 +118,8 @@ func page(t *testing.T, stdin string, args ...string) string {
 // voidTags are the elements of HTML that end by themselves; the pages have no others.
 var voidTags = regexp.MustCompile(`<(meta|input)([^>]*[^/])>`)
 
-// wellFormed checks that every element of a page ends, that nothing was refused by the template, and
-// that nothing outside is named.
+// wellFormed checks that every element of a page ends, that nothing was refused by the template,
+// and that nothing outside is named.
 func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	require.NotContains(t, text, "ZgotmplZ")
@@ -153,14 +153,15 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-// Goal: the page needs nothing beside itself, is well-formed, and has every chart with a name, units
-// and words for who cannot see it. Method: read as XML, and counted.
+// Goal: the page needs nothing beside itself, is well-formed, and has every chart with a name,
+// units and words for who cannot see it. Method: read as XML, and counted.
 func TestAccuracyPage(t *testing.T) {
 	text := page(t, "", append(small, "-claims")...)
 	wellFormed(t, text)
 	for _, want := range []string{
 		"Error against slots", "Error against bytes", "One busy client", "All figures",
-		"What the documents claim", "prefers-color-scheme: dark", "bytes per key", "slots of the ring",
+		"What the documents claim", "prefers-color-scheme: dark", "bytes per key", "slots of the " +
+			"ring",
 		"time from the peak", "exphist, error 0.1", "sliding, 61 slots", "not reproduced",
 	} {
 		assert.Contains(t, text, want)
@@ -181,8 +182,8 @@ func TestAccuracyPageWithoutErrors(t *testing.T) {
 	assert.NotContains(t, text, "Inf")
 }
 
-// Goal: the replay's page shows the effect of each limit as the replay finds it, without a script, and
-// what strangers write is text in it. Method: a log of one busy client with markup for a name.
+// Goal: the replay's page shows the effect of each limit as the replay finds it, without a script,
+// and what strangers write is text in it. Method: a log of one busy client with markup for a name.
 func TestReplayPage(t *testing.T) {
 	evil := `<script>alert(1)</script>`
 	log := strings.Repeat(strings.Replace(line("192.0.2.1", "07"), "/a", "/"+evil, 1), 30) +

@@ -233,9 +233,9 @@ type accuracy struct {
 	}
 }
 
-// Goal: the laboratory gives the figures of the independent reference too, although it takes one key
-// after the other through rings and logs of their own. Method: the closed loop on the NASA log; in
-// the open loop the log has no error, and a strict ring no wrong allow.
+// Goal: the laboratory gives the figures of the independent reference too, although it takes one
+// key after the other through rings and logs of their own. Method: the closed loop on the NASA
+// log; in the open loop the log has no error, and a strict ring no wrong allow.
 func TestNASAFiguresOfTheLaboratory(t *testing.T) {
 	log := filepath.Join(dataFolder(t), "logs", "nasa-19950801.clf.log.gz")
 	for _, c := range nasaFigures {
@@ -279,7 +279,8 @@ func TestNASAFiguresOfTheLaboratory(t *testing.T) {
 // accuracyJSON runs the command in this process and decodes what it writes.
 func accuracyJSON(t *testing.T, into *accuracy, args ...string) {
 	t.Helper()
-	status, stdout, stderr := command("", append([]string{"accuracy", "-format", "json"}, args...)...)
+	args = append([]string{"accuracy", "-format", "json"}, args...)
+	status, stdout, stderr := command("", args...)
 	require.Equal(t, 0, status, stderr)
 	require.NoError(t, json.Unmarshal([]byte(stdout), into))
 }

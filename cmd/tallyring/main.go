@@ -75,7 +75,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintf(stdout, "tallyring %s\n", version())
 		return err
 	}
-	return usageError{fmt.Errorf("unknown command %q, want replay, accuracy, help or version", name)}
+	return usageError{fmt.Errorf("unknown command %q, want replay, accuracy, help or version",
+		name)}
 }
 
 // version is that of the module, with the commit where the build knows it.

@@ -80,7 +80,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 	status, _, stderr := command("", "replai")
 	assert.Equal(t, 2, status)
-	assert.Equal(t, "tallyring: unknown command \"replai\", want replay, accuracy, help or version\n", stderr)
+	assert.Equal(t, "tallyring: unknown command \"replai\", want replay, accuracy, help or "+
+		"version\n", stderr)
 }
 
 // Goal: help and the version are asked for in any usual way, and go to standard output. Method: all

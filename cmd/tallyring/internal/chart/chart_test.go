@@ -20,7 +20,8 @@ func TestAxis(t *testing.T) {
 	assert.Zero(t, a.Share(0))
 	assert.Equal(t, 1.0, a.Share(1e9))
 	assert.InDeltaSlice(t, []float64{2, 5, 10, 20, 50, 100, 200}, a.Values(), 1e-9)
-	assert.InDeltaSlice(t, []float64{1, 10, 100, 1000, 10_000}, Logarithmic(1, 9_000).Values(), 1e-9)
+	long := Logarithmic(1, 9_000).Values()
+	assert.InDeltaSlice(t, []float64{1, 10, 100, 1000, 10_000}, long, 1e-9)
 	assert.Equal(t, Axis{1, 10, true}, Logarithmic(0, 0), "nothing to show is no error")
 	l := Linear(83)
 	assert.Equal(t, Axis{0, 100, false}, l)
@@ -46,8 +47,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Goal: labels never lie on each other: they go to the left, or are left out. Method: three points on
-// one place.
+// Goal: labels never lie on each other: they go to the left, or are left out. Method: three points
+// on one place.
 func TestLabelsDoNotCollide(t *testing.T) {
 	c := New("c", "title", Linear(10), Linear(10), "x", "y")
 	at := Point{X: 5, Y: 5, Label: "7"}

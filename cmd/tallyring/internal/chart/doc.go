@@ -5,7 +5,7 @@
 // light and a dark set; every series also has a mark or a dash of its own, so that nothing hangs on
 // the colours. The page needs nothing beside itself, and no script to be read.
 //
-// Chart libraries were looked at first: those for Go draw at a fixed size, with text that shrinks on
-// a phone and colours that know no dark page, or bring a megabyte of script; and the page of
+// Chart libraries were looked at first: those for Go draw at a fixed size, with text that shrinks
+// on a phone and colours that know no dark page, or bring a megabyte of script; and the page of
 // bench/ is drawn like this one.
 package chart

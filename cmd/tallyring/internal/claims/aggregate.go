@@ -104,20 +104,21 @@ func inAggregate() (Claim, error) {
 	c := Claim{
 		Text: "Across 400 million requests, only about 0.003 % were wrongly allowed or limited",
 		From: limiters,
-		Run: fmt.Sprintf("two buckets, every request counted: %s requests of %s independent clients by "+
-			"Zipf's law in an hour, at %d limits per minute", grouped(requests),
+		Run: fmt.Sprintf("two buckets, every request counted: %s requests of %s independent "+
+			"clients by Zipf's law in an hour, at %d limits per minute", grouped(requests),
 			grouped(crowdSources), len(limits)),
 		Figure: "wrong per request at " + strings.Join(figures, ", "), Verdict: Conditional,
-		Because: fmt.Sprintf("0.003 %% or less holds here at %s alone: where no client's mean comes "+
-			"nearer to the limit L than %.1f times sqrt(L), by which its count varies (at every other "+
-			"limit one comes within %.1f). Neither the limits nor the traffic behind the quoted "+
-			"figure were published, so whether it holds there cannot be checked; per request it says "+
-			"how few requests are of clients near their limit, not how good the window is",
+		Because: fmt.Sprintf("0.003 %% or less holds here at %s alone: where no client's mean "+
+			"comes nearer to the limit L than %.1f times sqrt(L), by which its count varies (at "+
+			"every other limit one comes within %.1f). Neither the limits nor the traffic behind "+
+			"the quoted figure were published, so whether it holds there cannot be checked; per "+
+			"request it says how few requests are of clients near their limit, not how good the "+
+			"window is",
 			strings.Join(hold, ", "), farthest, nearest),
 	}
 	if len(hold) == 0 || farthest <= nearest {
-		c.Verdict, c.Because = Unknowable, "no condition was found under which it holds, and neither "+
-			"limits nor traffic were published"
+		c.Verdict, c.Because = Unknowable, "no condition was found under which it holds, and "+
+			"neither limits nor traffic were published"
 	}
 	return c, nil
 }

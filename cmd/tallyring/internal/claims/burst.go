@@ -69,7 +69,8 @@ func bothSides() (Claim, error) {
 	return Claim{
 		Text: "100 requests at 12:00:58 and 100 at 12:01:02: 200 get through a fixed window",
 		From: limiters, Run: "just that", Figure: text, Verdict: verdict(n == 200),
-		Because: "as above; the sliding ring has let 2 s of the first burst expire that are not 60 s old",
+		Because: "as above; the sliding ring has let 2 s of the first burst expire that are not " +
+			"60 s old",
 	}, err
 }
 
@@ -125,12 +126,13 @@ func fixedDoubles() (Claim, error) {
 		text += fmt.Sprintf("%s %.2f, ", o.Kind, worst)
 	}
 	return Claim{
-		Text: "A fixed window admits up to twice the limit around a boundary, and a burst at one end " +
-			"of a bucket is the worst case of a ring",
-		From:   bothPages,
-		Run:    "the adversary, 100 per minute: the most admitted requests in any minute, in limits",
+		Text: "A fixed window admits up to twice the limit around a boundary, and a burst at one " +
+			"end of a bucket is the worst case of a ring",
+		From: bothPages,
+		Run: "the adversary, 100 per minute: the most admitted requests in any minute, in " +
+			"limits",
 		Figure: text + "strict rings and the log at most 1.00", Verdict: verdict(ok),
-		Because: "and it is as true of interpolated rings, at any number of slots: the last instant of " +
-			"a bucket is weighed as if it were spread over all of it",
+		Because: "and it is as true of interpolated rings, at any number of slots: the last " +
+			"instant of a bucket is weighed as if it were spread over all of it",
 	}, nil
 }

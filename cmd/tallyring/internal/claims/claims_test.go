@@ -24,8 +24,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{Reproduced, "200 through the fixed window, 100 through log"},
 		{Reproduced, "200 through the fixed window, 100 through log, 103 through sliding 2"},
-		{Conditional, "evenly: estimate 93, true count 93, allowed; start: estimate 93, true count " +
-			"30, allowed; end: estimate 93, true count 114, allowed"},
+		{Conditional, "evenly: estimate 93, true count 93, allowed; start: estimate 93, true " +
+			"count 30, allowed; end: estimate 93, true count 114, allowed"},
 		{Reproduced, "22 of 22 hold"},
 		{Reproduced, "fixed 2.00, sliding 2 1.99, sliding 3 1.99, sliding 7 1.99"},
 		{Reproduced, "0 were further off than that"},
@@ -48,9 +48,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Goal: 0.003 % holds at some limits and at others it does not, and what tells them apart is how near
-// a client's mean comes to the limit. Method: the crowd's figures, and at two limits a count by the
-// definition: previous bucket weighed by what is left of it, plus the current one.
+// Goal: 0.003 % holds at some limits and at others it does not, and what tells them apart is how
+// near a client's mean comes to the limit. Method: the crowd's figures, and at two limits a count
+// by the definition: previous bucket weighed by what is left of it, plus the current one.
 func TestCrowd(t *testing.T) {
 	requests, limits, err := crowd()
 	require.NoError(t, err)
@@ -69,8 +69,8 @@ func TestCrowd(t *testing.T) {
 	assert.GreaterOrEqual(t, not, 5)
 }
 
-// Goal: what judge counts is what the definition gives. Method: bursts of one client against a plain
-// two-bucket estimate in integers.
+// Goal: what judge counts is what the definition gives. Method: bursts of one client against a
+// plain two-bucket estimate in integers.
 func TestJudgeByTheDefinition(t *testing.T) {
 	e, err := mixedEvents("bursty")
 	require.NoError(t, err)

@@ -15,11 +15,12 @@ import (
 func exponential() (Claim, error) {
 	const eps = 0.05
 	c := Claim{
-		Text: "An exponential histogram takes O(log² N) bits for counts over the last N items, and its " +
-			"relative error is bounded", From: deepDive,
-		Run: fmt.Sprintf("exphist, error %v: the four mixes, 100 per minute, every request counted; and "+
-			"the bits for N events", eps),
-		Because: "the bits follow log² N with a factor of about 1/(2 error); a few words come on top",
+		Text: "An exponential histogram takes O(log² N) bits for counts over the last N items, " +
+			"and its relative error is bounded", From: deepDive,
+		Run: fmt.Sprintf("exphist, error %v: the four mixes, 100 per minute, every request "+
+			"counted; and the bits for N events", eps),
+		Because: "the bits follow log² N with a factor of about 1/(2 error); a few words come " +
+			"on top",
 	}
 	most := 0.0
 	for _, kind := range mix.Kinds {
@@ -27,7 +28,8 @@ func exponential() (Claim, error) {
 		if err != nil {
 			return c, err
 		}
-		f, err := lab.Run(e, lab.Plan{Limit: 100, Window: time.Minute, Epsilons: []float64{eps}}, nil)
+		plan := lab.Plan{Limit: 100, Window: time.Minute, Epsilons: []float64{eps}}
+		f, err := lab.Run(e, plan, nil)
 		if err != nil {
 			return c, err
 		}

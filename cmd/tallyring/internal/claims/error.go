@@ -65,12 +65,13 @@ func oldestBucket() (Claim, error) {
 	}
 	return Claim{
 		Text: "The error is at most the oldest bucket's count", From: deepDive,
-		Run: "every request of the steady, bursty, retrying and adversary mix, 100 per minute, at 2 " +
-			"to 61 slots",
-		Figure: fmt.Sprintf("of %s estimates %s were further off than that; the furthest by %.3f of "+
-			"the oldest bucket", grouped(seen), grouped(beyond), most),
+		Run: "every request of the steady, bursty, retrying and adversary mix, 100 per minute, " +
+			"at 2 to 61 slots",
+		Figure: fmt.Sprintf("of %s estimates %s were further off than that; the furthest by %.3f "+
+			"of the oldest bucket", grouped(seen), grouped(beyond), most),
 		Verdict: verdict(beyond == 0 && seen > 0),
-		Because: "the bound is sharp: who sends at the end of a bucket comes as near to it as he likes",
+		Because: "the bound is sharp: who sends at the end of a bucket comes as near to it as he " +
+			"likes",
 	}, nil
 }
 
@@ -98,12 +99,13 @@ func smooth(r replay.Resolution) (oldest, difference float64, err error) {
 
 func smoothTraffic() (Claim, error) {
 	c := Claim{
-		Text: "With smooth traffic and n buckets the bound is of order 1/(n-1) of the window's total",
+		Text: "With smooth traffic and n buckets the bound is of order 1/(n-1) of the window's " +
+			"total",
 		From: deepDive,
-		Run: "one client, a request each 100 ms, read after each: the oldest bucket's share of the " +
-			"true count, times n-1",
-		Because: "so much for the bound; where the traffic is that smooth, the estimate itself is off " +
-			"by far less, since it assumes just that",
+		Run: "one client, a request each 100 ms, read after each: the oldest bucket's share of " +
+			"the true count, times n-1",
+		Because: "so much for the bound; where the traffic is that smooth, the estimate itself " +
+			"is off by far less, since it assumes just that",
 	}
 	ok, worst := true, 0.0
 	for _, r := range claimedResolutions {
@@ -124,8 +126,8 @@ func smoothTraffic() (Claim, error) {
 func fewEventsOff() (Claim, error) {
 	c := Claim{
 		Text: "Weighted estimates can be a few events off in either direction", From: deepDive,
-		Run: "two buckets, 100 per minute, each mix: the largest error of the estimate in events, " +
-			"below and above the true count", Verdict: Conditional,
+		Run: "two buckets, 100 per minute, each mix: the largest error of the estimate in " +
+			"events, below and above the true count", Verdict: Conditional,
 		Because: "a few where traffic is steady; a whole limit, or more, where it is not",
 	}
 	steady, worst := 0.0, 0.0

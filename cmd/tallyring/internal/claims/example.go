@@ -35,12 +35,12 @@ func weighted(part func(i int) float64) (estimate float64, truth int, allowed bo
 
 func weightedExample() (Claim, error) {
 	c := Claim{
-		Text: "84 requests in the previous minute and 30 in this one: at 12:01:15 the estimate is 93 " +
-			"of 100, and a request is allowed", From: limiters,
-		Run: "two buckets, with the 84 spread evenly, all at the start, and all at the end of their " +
-			"minute", Verdict: Conditional,
-		Because: "the estimate is 93 whatever happens, and true if the 84 were spread evenly; the " +
-			"true count may be anything from 30 to 114, and the last of these should be denied",
+		Text: "84 requests in the previous minute and 30 in this one: at 12:01:15 the estimate " +
+			"is 93 of 100, and a request is allowed", From: limiters,
+		Run: "two buckets, with the 84 spread evenly, all at the start, and all at the end of " +
+			"their minute", Verdict: Conditional,
+		Because: "the estimate is 93 whatever happens, and true if the 84 were spread evenly; " +
+			"the true count may be anything from 30 to 114, and the last of these should be denied",
 	}
 	ok := true
 	for _, way := range []struct {

@@ -23,8 +23,8 @@ func exactLogMemory() (Claim, error) {
 	return Claim{
 		Text: "A log of 10,000 per hour across a million keys can mean up to 10 billion timestamps",
 		From: limiters, Run: "a log of the engine with 10,000 requests at ticks of their own",
-		Figure: fmt.Sprintf("%s bytes for the one key, so %.0f GB for a million that are all full; "+
-			"a ring of two buckets takes %.1f bytes a key, %.3f GB", grouped(int(full)),
+		Figure: fmt.Sprintf("%s bytes for the one key, so %.0f GB for a million that are all "+
+			"full; a ring of two buckets takes %.1f bytes a key, %.3f GB", grouped(int(full)),
 			full*keys/1e9, ring,
 			ring*keys/1e9),
 		Verdict: verdict(full >= 8*limit),
@@ -37,9 +37,9 @@ func twoBucketMemory() (Claim, error) {
 		Text: "8n bytes per key and the newest index: 16 + 8 for two buckets", From: deepDive,
 		Run: "the limiter's table, 100 per minute: bytes per key, the key and the free cells " +
 			"included", Verdict: Conditional,
-		Because: "two buckets share one word with their index, so that the key fits into what the " +
-			"document counts without it; more buckets take 8n bytes and a line's rest, times the " +
-			"share of cells that a table keeps free",
+		Because: "two buckets share one word with their index, so that the key fits into what " +
+			"the document counts without it; more buckets take 8n bytes and a line's rest, times " +
+			"the share of cells that a table keeps free",
 	}
 	for n, r := range []replay.Resolution{1, 6, 60} {
 		each, err := bytesOf(replay.Scheme{Name: "sliding", Resolution: r}, 100, time.Minute)

@@ -34,7 +34,8 @@ func retryAtBoundary() (Claim, error) {
 					again++
 				}
 				if tallyring.Tick(d.RetryAfter) > turn != !r.Allow(t+turn, 0, 99) {
-					return Claim{}, fmt.Errorf("claims: RetryAfter %v at tick %d contradicts the ring",
+					return Claim{}, fmt.Errorf("claims: RetryAfter %v at tick %d contradicts the "+
+						"ring",
 						d.RetryAfter, t)
 				}
 			}
@@ -43,15 +44,16 @@ func retryAtBoundary() (Claim, error) {
 	c := Claim{
 		Text: "Retry-After: the time to the next bucket boundary is a simple, conservative answer",
 		From: deepDive,
-		Run: "two buckets, 100 per minute, the four mixes: of each denied request, whether the next " +
-			"boundary would be late enough",
+		Run: "two buckets, 100 per minute, the four mixes: of each denied request, whether the " +
+			"next boundary would be late enough",
 		Figure: fmt.Sprintf("of %s denials, %s (%.1f %%) would be denied again there",
 			grouped(denied), grouped(again),
 			100*float64(again)/float64(denied)),
 		Verdict: Contradicted,
-		Because: "simple, but not conservative: at the boundary the bucket that was current becomes " +
-			"the previous one and weighs all it has, so a client that filled it is denied again. It " +
-			"holds where the previous bucket alone was in the way. The engine's RetryAfter is exact",
+		Because: "simple, but not conservative: at the boundary the bucket that was current " +
+			"becomes the previous one and weighs all it has, so a client that filled it is " +
+			"denied again. It holds where the previous bucket alone was in the way. The engine's " +
+			"RetryAfter is exact",
 	}
 	if again == 0 {
 		c.Verdict, c.Because = Reproduced, "no denial was in the way of its own retry"

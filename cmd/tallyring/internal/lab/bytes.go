@@ -22,8 +22,8 @@ const (
 )
 
 // Bytes returns the memory of one key: of a ring, its share of the table that the limiter keeps
-// them in; of a token bucket, one word like a fixed window, the same; of the log, what it takes when
-// it holds as many requests as the limit admits, each at a tick of its own; of an exponential
+// them in; of a token bucket, one word like a fixed window, the same; of the log, what it takes
+// when it holds as many requests as the limit admits, each at a tick of its own; of an exponential
 // histogram, what it says, whatever then finds it by its key.
 func (k Kind) Bytes(p Plan) (float64, error) {
 	switch k.Name {

@@ -202,7 +202,8 @@ func TestMostIsABound(t *testing.T) {
 				e, err := Events(p)
 				require.NoError(t, err)
 				// What is by chance may pass its mean; a fifth is far from it here.
-				require.LessOrEqual(t, float64(e.Len()), 1.2*p.most(), fmt.Sprint(kind, load, limit))
+				where := fmt.Sprint(kind, load, limit)
+				require.LessOrEqual(t, float64(e.Len()), 1.2*p.most(), where)
 			}
 		}
 	}

@@ -73,7 +73,8 @@ func (p Params) Validate() error {
 	case p.Load < 1 || p.Load > MaxLoad:
 		return fmt.Errorf("load %d %% of the limit, want 1 to %d", p.Load, MaxLoad)
 	case p.Limit < 1 || p.Window < 1:
-		return fmt.Errorf("%d per %v is no limit, want 1 or more per 1ns or more", p.Limit, p.Window)
+		return fmt.Errorf("%d per %v is no limit, want 1 or more per 1ns or more", p.Limit,
+			p.Window)
 	case p.Windows < 1 || int64(p.Windows) > int64(tallyring.MaxLength)/2/int64(p.Window):
 		return fmt.Errorf("%d windows of %v, want 1 to %d", p.Windows, p.Window,
 			int64(tallyring.MaxLength)/2/int64(p.Window))

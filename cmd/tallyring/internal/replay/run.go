@@ -50,9 +50,11 @@ func Run(e *Events, plan Plan, top int, progress Progress) (Result, error) {
 	return run(e, plan, top, progress, newLimiterEngine, keysPerBatch)
 }
 
-// newEngine makes the engine of a scheme for the keys of a batch. Its ticks are on the line; first is
-// the first of the log.
-type newEngine func(b batch, plan Plan, s Scheme, line Timeline, first tallyring.Tick) (engine, error)
+// newEngine makes the engine of a scheme for the keys of a batch. Its ticks are on the line; first
+// is the first of the log.
+type newEngine func(
+	b batch, plan Plan, s Scheme, line Timeline, first tallyring.Tick,
+) (engine, error)
 
 func run(
 	e *Events, plan Plan, top int, progress Progress, make newEngine, most int,

@@ -18,7 +18,8 @@ func TestLookAgreesWithRun(t *testing.T) {
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		e := randomEvents(t, r, 400, 10*time.Second)
-		plan := Plan{Limit: 1 + r.Uint64N(9), Window: 10 * time.Second, Resolutions: []Resolution{1}}
+		plan := Plan{Limit: 1 + r.Uint64N(9), Window: 10 * time.Second}
+		plan.Resolutions = []Resolution{1}
 		v, err := Look(e, plan, nil)
 		require.NoError(t, err)
 		own := false
@@ -55,8 +56,8 @@ func TestLookAgreesWithRun(t *testing.T) {
 	}
 }
 
-// Goal: the grid is ascending, round but for the own limit, and reaches the peak. Method: limits and
-// peaks of many sizes.
+// Goal: the grid is ascending, round but for the own limit, and reaches the peak. Method: limits
+// and peaks of many sizes.
 func TestLimitGrid(t *testing.T) {
 	assert.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25}, limitGrid(10, 21))
 	assert.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 7, 8}, limitGrid(7, 3))
@@ -73,8 +74,8 @@ func TestLimitGrid(t *testing.T) {
 	}
 }
 
-// Goal: bins are of a width that people think in, and there are at most as many as a phone can show.
-// Method: spans from nothing to centuries.
+// Goal: bins are of a width that people think in, and there are at most as many as a phone can
+// show. Method: spans from nothing to centuries.
 func TestBinWidth(t *testing.T) {
 	for span, want := range map[time.Duration]time.Duration{
 		0: 1, 95 * time.Second: 2 * time.Second, 12 * time.Hour: 10 * time.Minute,

@@ -48,8 +48,8 @@ func (a *Accuracy) courseCharts() (list []*chart.Chart) {
 			}
 			return short(time.Duration(value))
 		})
-		c.About = fmt.Sprintf("The estimate of %s beside the true count; over all requests it is off by "+
-			"%s in the mean.", o.Kind, percent(o.Open.MeanDifference))
+		c.About = fmt.Sprintf("The estimate of %s beside the true count; over all requests it is "+
+			"off by %s in the mean.", o.Kind, percent(o.Open.MeanDifference))
 		c.Level(float64(a.Plan.Limit), "")
 		c.Steps(o.Name+" solid", "estimate", points)
 		c.Steps("truth", "true count", truth)

@@ -68,7 +68,8 @@ type measure struct {
 	of              func(o *lab.Outcome) (value float64, ok bool)
 }
 
-// measures are those that are drawn. Shares of over-limit requests are left out where there are none.
+// measures are those that are drawn. Shares of over-limit requests are left out where there are
+// none.
 func (a *Accuracy) measures() []measure {
 	f := &a.Findings
 	list := []measure{

@@ -78,7 +78,8 @@ func (a *Accuracy) errors(
 // estimates writes what is not a share of the requests.
 func (a *Accuracy) estimates(b *strings.Builder) {
 	const form = "  %-8s %6s %8s %8s %8s %8s %7s %8s %6s\n"
-	fmt.Fprintf(b, form, "", "", "mean", "largest", "largest", "sources", "sources", "worst", "bytes")
+	fmt.Fprintf(b, form, "", "", "mean", "largest", "largest", "sources", "sources", "worst",
+		"bytes")
 	fmt.Fprintf(b, form, "scheme", "slots", "differ.", "above", "below", "missed", "accused",
 		"trailing", "/ key")
 	for i := range a.Findings.Outcomes {
@@ -98,12 +99,13 @@ func (a *Accuracy) estimates(b *strings.Builder) {
 
 func (a *Accuracy) legend(b *strings.Builder) {
 	noun := keyNoun(a.Key)
-	wrap(b, fmt.Sprintf("A wrong allow is a request that is over the limit by the true count (in the "+
-		"closed loop: that the log denies) and that the scheme admits; a wrong deny the reverse. "+
-		"Differences are of the estimate from the true count, in percent of it. A source is a %s: "+
-		"missed, if the scheme never finds it over the limit though it is; accused, if it does and "+
-		"it never is. Worst trailing is the most admitted requests of one %s in any %s, in limits. "+
-		"Bytes are those of the limiter's table; of the log, when it is full.",
+	wrap(b, fmt.Sprintf("A wrong allow is a request that is over the limit by the true count (in "+
+		"the closed loop: that the log denies) and that the scheme admits; a wrong deny the "+
+		"reverse. Differences are of the estimate from the true count, in percent of it. A "+
+		"source is a %s: missed, if the scheme never finds it over the limit though it is; "+
+		"accused, if it does and it never is. Worst trailing is the most admitted requests of "+
+		"one %s in any %s, in limits. Bytes are those of the limiter's table; of the log, when "+
+		"it is full.",
 		noun, noun, short(a.Plan.Window)))
 }
 

@@ -83,8 +83,8 @@ func (r *Report) effects(p *replayPage) {
 	p.LastEffect = len(limits) - 1
 	c := chart.New("limits-chart", "Requests denied, by the limit", x, chart.Linear(most),
 		"limit, requests per "+p.Window, "% of all requests")
-	c.About = fmt.Sprintf("The share of denied requests falls from %s at a limit of 1 to %s at %s. "+
-		"The table below has all figures.", p.Effects[0].Share, p.Effects[p.LastEffect].Share,
+	c.About = fmt.Sprintf("The share of denied requests falls from %s at a limit of 1 to %s at "+
+		"%s. The table below has all figures.", p.Effects[0].Share, p.Effects[p.LastEffect].Share,
 		p.Effects[p.LastEffect].Limit)
 	c.Key = false
 	c.Line("denied solid", "", points)
@@ -137,8 +137,8 @@ func (r *Report) timeChart() *chart.Chart {
 	return c
 }
 
-// timeTicks returns four or so times after first, in nanoseconds, at round multiples of a width that
-// people think in.
+// timeTicks returns four or so times after first, in nanoseconds, at round multiples of a width
+// that people think in.
 func timeTicks(first, last tallyring.Tick) (values []float64) {
 	step := tallyring.Tick(replay.RoundWidth(time.Duration(last-first) / 6))
 	for at := (first + step - 1) / step * step; at <= last; at += step {
@@ -183,8 +183,8 @@ func (r *Report) pageSchemes(p *replayPage) {
 }
 
 func (r *Report) pageKeys(p *replayPage) {
-	p.HardestText = fmt.Sprintf("Hit hardest by the exact log, of %s that would be denied something. "+
-		"The peak is the most requests in any %s, denied or not.",
+	p.HardestText = fmt.Sprintf("Hit hardest by the exact log, of %s that would be denied "+
+		"something. The peak is the most requests in any %s, denied or not.",
 		plural(r.Result.KeysDenied, r.keyNoun()), p.Window)
 	if r.Result.KeysDenied == 0 {
 		p.HardestText = fmt.Sprintf("No %s would be denied anything. The highest peaks:",
