@@ -180,3 +180,35 @@ func ExampleWithFullPolicy() {
 	// true false false
 	// 10001 true 0
 }
+
+// A client may send 2 events per second and 3 per minute. An event that one of them denies is not
+// counted by the other.
+func ExampleSeveral() {
+	s, _ := limiter.NewSeveral([]limiter.Rate{{2, time.Second}, {3, time.Minute}})
+	second := tallyring.Tick(time.Second)
+	for _, now := range []tallyring.Tick{0, 0, 0, 2 * second, 2 * second} {
+		j := s.TakeAt("192.0.2.1", now, 1)
+		fmt.Println(j.Allowed, j.DeniedBy, j.RetryAfter)
+	}
+	// Output:
+	// true -1 0s
+	// true -1 0s
+	// false 0 1.5s
+	// true -1 0s
+	// false 1 1m18s
+}
+
+// One event counts on its client and on the site, or on neither.
+func ExampleTakeAll() {
+	site, _ := limiter.New(1000, time.Minute)
+	user, _ := limiter.New(5, time.Minute)
+	demands := []limiter.Demand{{site, site.Key("site")}, {user, user.Key("192.0.2.1")}}
+	passed := 0
+	for range 1000 {
+		if limiter.AllowAll(demands, 0, 1) {
+			passed++
+		}
+	}
+	fmt.Println(passed, site.PeekAt("site", 0).High)
+	// Output: 5 5
+}

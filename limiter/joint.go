@@ -1,0 +1,124 @@
+package limiter
+
+import (
+	"fmt"
+
+	"github.com/tallyring/tallyring"
+)
+
+// Demand is what an event asks of one limiter: to count it on a key.
+type Demand struct {
+	Limiter *Limiter
+	Key     Key
+}
+
+// MaxDemands is the most demands that one event can make.
+const MaxDemands = 8
+
+// Joint is the answer to an event that made several demands. Of its Decision, Remaining is the
+// least of all limits, RetryAfter and ResetAfter are the longest, and Limit is that of the demand
+// which denied the event or, where it was allowed, of the one with the least left.
+type Joint struct {
+	tallyring.Decision
+	DeniedBy int // the demand that denied the event, the one for longest if several did; else -1
+
+	at [MaxDemands]tallyring.Tick
+}
+
+// CountedAt returns the tick at which a demand of an event that was allowed is counted. It is a
+// later one than that of the event where the event was late for the demand's key, and Decision.At
+// is the latest of all.
+func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
+
+// TakeAll admits an event on all demands or on none, such as on its client and on the site: what
+// one of them denies is counted by no other. It first asks all of them, which writes nothing; then
+// it charges them in turn, and if one denies now, since another goroutine was faster, it takes the
+// charges back.
+//
+// So no limit is ever exceeded, and what is denied is not counted. While a charge is being taken
+// back, another event may be denied for want of it, though the limits had room for one of the two.
+// That is the one promise of a single limiter that does not hold for several.
+//
+// All limiters must have the same clock, or be given its ticks. A demand that is made twice is
+// charged twice. It panics if there are more than MaxDemands.
+func TakeAll(demands []Demand, now tallyring.Tick, cost uint64) Joint {
+	if len(demands) > MaxDemands {
+		panic(fmt.Sprintf("limiter: an event makes %d demands, want at most %d",
+			len(demands), MaxDemands))
+	}
+	for _, d := range demands {
+		d.Limiter.Prefetch(d.Key)
+	}
+	j := allowed()
+	for i, d := range demands {
+		j.add(i, d.ask(now, cost))
+	}
+	if !j.Allowed || cost == 0 {
+		return j
+	}
+	taken := allowed()
+	for i, d := range demands {
+		taken.add(i, d.Limiter.TakeKey(d.Key, now, cost))
+		if !taken.Allowed {
+			taken.refund(demands[:i], cost)
+			break
+		}
+	}
+	return taken
+}
+
+// allowed returns the answer to an event without demands.
+func allowed() Joint {
+	j := Joint{DeniedBy: -1}
+	j.Allowed, j.Limit, j.Remaining = true, tallyring.Unlimited, tallyring.Unlimited
+	return j
+}
+
+// AllowAll is TakeAll without the answer in full.
+func AllowAll(demands []Demand, now tallyring.Tick, cost uint64) bool {
+	return TakeAll(demands, now, cost).Allowed
+}
+
+// RefundAll takes back an event that TakeAll admitted on the same demands. It does nothing for one
+// that was denied.
+func RefundAll(demands []Demand, j Joint, cost uint64) {
+	if j.Allowed {
+		j.refund(demands, cost)
+	}
+}
+
+func (j *Joint) refund(demands []Demand, cost uint64) {
+	for i, d := range demands {
+		d.Limiter.RefundKey(d.Key, j.at[i], cost)
+	}
+}
+
+// add enters the answer to demand i.
+func (j *Joint) add(i int, d tallyring.Decision) {
+	j.at[i] = d.At
+	j.At = max(j.At, d.At)
+	j.ResetAfter = max(j.ResetAfter, d.ResetAfter)
+	switch {
+	case !d.Allowed && (j.Allowed || d.RetryAfter > j.RetryAfter):
+		j.Allowed, j.DeniedBy = false, i
+		j.Limit, j.RetryAfter = d.Limit, d.RetryAfter
+	case j.Allowed && d.Remaining <= j.Remaining:
+		j.Limit = d.Limit
+	}
+	j.Remaining = min(j.Remaining, d.Remaining)
+}
+
+// ask returns what the limiter would answer to an event of the given cost, which it does not count.
+// A denial in full comes of the event itself; one that passes nonetheless, because of what others
+// did in between, is taken back.
+func (d Demand) ask(now tallyring.Tick, cost uint64) tallyring.Decision {
+	asked := d.Limiter.TakeKey(d.Key, now, 0)
+	if asked.Allowed && asked.Remaining >= cost || cost == 0 {
+		return asked
+	}
+	denied := d.Limiter.TakeKey(d.Key, now, cost)
+	if denied.Allowed {
+		d.Limiter.RefundKey(d.Key, denied.At, cost)
+	}
+	return denied
+}

@@ -1,0 +1,83 @@
+package limiter
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tallyring/tallyring"
+)
+
+// Rate is a limit per window.
+type Rate struct {
+	Limit  uint64
+	Window time.Duration
+}
+
+// Several holds each key to several rates at once, such as 10 per second, 100 per minute and 1000
+// per hour. An event is counted by all of them or by none, see TakeAll. All methods may be called
+// from any number of goroutines.
+type Several struct {
+	limiters []*Limiter
+}
+
+// NewSeveral returns a limiter for rates, 1 to MaxDemands of them, each built by New with the same
+// options. The memory is that of as many limiters.
+func NewSeveral(rates []Rate, opts ...Option) (*Several, error) {
+	if len(rates) < 1 || len(rates) > MaxDemands {
+		return nil, fmt.Errorf("limiter: %d rates, want 1 to %d", len(rates), MaxDemands)
+	}
+	s := &Several{}
+	for i, rate := range rates {
+		l, err := New(rate.Limit, rate.Window, opts...)
+		if err != nil {
+			return nil, fmt.Errorf("limiter: rate %d, %d per %v: %w", i, rate.Limit, rate.Window, err)
+		}
+		s.limiters = append(s.limiters, l)
+	}
+	return s, nil
+}
+
+// Limiters returns the limiter of each rate, in their order: to change a limit, or to read what one
+// counts.
+func (s *Several) Limiters() []*Limiter { return append([]*Limiter(nil), s.limiters...) }
+
+// Allow admits one event of key now, or denies it.
+func (s *Several) Allow(key string) bool { return s.Take(key, 1).Allowed }
+
+// AllowAt admits an event of the given cost at a tick of the caller's, or denies it.
+func (s *Several) AllowAt(key string, now tallyring.Tick, cost uint64) bool {
+	return s.TakeAt(key, now, cost).Allowed
+}
+
+// Take is Allow for an event of any cost, with the whole answer. Joint.DeniedBy is the place of the
+// rate that denied it.
+func (s *Several) Take(key string, cost uint64) Joint {
+	return s.TakeAt(key, s.limiters[0].clock.Now(), cost)
+}
+
+// TakeAt is Take at a tick of the caller's.
+func (s *Several) TakeAt(key string, now tallyring.Tick, cost uint64) Joint {
+	return s.TakeKey(s.Key(key), now, cost)
+}
+
+// TakeKey is TakeAt for a key that is hashed already.
+func (s *Several) TakeKey(k Key, now tallyring.Tick, cost uint64) Joint {
+	var demands [MaxDemands]Demand
+	return TakeAll(s.demands(&demands, k), now, cost)
+}
+
+// RefundKey takes back an event of key that was admitted with the answer j.
+func (s *Several) RefundKey(k Key, j Joint, cost uint64) {
+	var demands [MaxDemands]Demand
+	RefundAll(s.demands(&demands, k), j, cost)
+}
+
+// Key returns the hash of a key given as text. It does not allocate.
+func (s *Several) Key(key string) Key { return hashText(key) }
+
+func (s *Several) demands(space *[MaxDemands]Demand, k Key) []Demand {
+	for i, l := range s.limiters {
+		space[i] = Demand{l, k}
+	}
+	return space[:len(s.limiters)]
+}
