@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,6 +62,9 @@ func TestAccuracyErrorsAreOneLine(t *testing.T) {
 // Goal: the report of a mix stays what it is, and depends on the seed alone. Method: golden files;
 // "go test . -update" writes them anew; the same again, and another seed.
 func TestAccuracyReports(t *testing.T) {
+	if strconv.IntSize != 64 {
+		t.Skip("the report holds the bytes of a log, which are others on a 32-bit machine")
+	}
 	for file, more := range map[string][]string{
 		"accuracy.table.golden": nil,
 		"accuracy.json.golden":  {"-format", "json"},

@@ -4,5 +4,5 @@
 // document does not say what it was read on.
 //
 // Everything is run on the engine's own rings and logs, in virtual time. The figures are the same
-// on every machine.
+// on every machine, but for the bytes of a log and of a histogram on one of 32 bits.
 package claims

@@ -16,12 +16,12 @@ func (a *Accuracy) Table(w io.Writer) error {
 	f := &a.Findings
 	fmt.Fprintf(&b, "  Open loop: every request is counted; %s over the limit.\n\n",
 		are(f.Over, "request"))
-	a.errors(&b, f.Over, func(o *lab.Outcome) (*lab.Errors, bool) {
+	a.errors(&b, [2]string{"judged", "over"}, f.Over, func(o *lab.Outcome) (*lab.Errors, bool) {
 		return &o.Open.Errors, o.HasOpen
 	})
 	fmt.Fprintf(&b, "  Closed loop: each scheme counts what it admits; the log denies %s.\n\n",
 		plural(f.Denied, "request"))
-	a.errors(&b, f.Denied, func(o *lab.Outcome) (*lab.Errors, bool) {
+	a.errors(&b, [2]string{"", "denied"}, f.Denied, func(o *lab.Outcome) (*lab.Errors, bool) {
 		return &o.Closed.Errors, true
 	})
 	fmt.Fprintf(&b, "  Estimates, sources, the worst and the price; %s over the limit.\n\n",
@@ -54,21 +54,22 @@ func are(n int, noun string) string {
 	return plural(n, noun) + " are"
 }
 
-// errors writes a table of wrong decisions.
+// errors writes a table of wrong decisions; first heads the column of all that are decided against.
 func (a *Accuracy) errors(
-	b *strings.Builder, over int, of func(*lab.Outcome) (*lab.Errors, bool),
+	b *strings.Builder, first [2]string, over int, of func(*lab.Outcome) (*lab.Errors, bool),
 ) {
-	const form = "  %-8s %6s %8s %9s %9s %8s %9s %9s\n"
-	fmt.Fprintf(b, form, "", "", "wrong", "per", "per over-", "wrong", "per", "per over-")
-	fmt.Fprintf(b, form, "scheme", "slots", "allow", "request", "limit", "deny", "request", "limit")
+	const form = "  %-8s %6s %8s %8s %8s %8s %8s %8s %8s\n"
+	fmt.Fprintf(b, form, "", "", first[0], "wrong", "per", "per over", "wrong", "per", "per over")
+	fmt.Fprintf(b, form, "scheme", "slots", first[1], "allow", "request", "limit", "deny",
+		"request", "limit")
 	for i := range a.Findings.Outcomes {
 		o := &a.Findings.Outcomes[i]
 		e, ok := of(o)
 		if !ok {
-			fmt.Fprintf(b, form, o.Name, slotsText(o.Kind), "-", "-", "-", "-", "-", "-")
+			fmt.Fprintf(b, form, o.Name, slotsText(o.Kind), "-", "-", "-", "-", "-", "-", "-")
 			continue
 		}
-		fmt.Fprintf(b, form, o.Name, slotsText(o.Kind),
+		fmt.Fprintf(b, form, o.Name, slotsText(o.Kind), count(over-e.WrongAllow+e.WrongDeny),
 			count(e.WrongAllow), part(e.WrongAllow, a.Findings.Requests), part(e.WrongAllow, over),
 			count(e.WrongDeny), part(e.WrongDeny, a.Findings.Requests), part(e.WrongDeny, over))
 	}
@@ -101,9 +102,10 @@ func (a *Accuracy) legend(b *strings.Builder) {
 	noun := keyNoun(a.Key)
 	wrap(b, fmt.Sprintf("A wrong allow is a request that is over the limit by the true count (in "+
 		"the closed loop: that the log denies) and that the scheme admits; a wrong deny the "+
-		"reverse. Differences are of the estimate from the true count, in percent of it. A "+
-		"source is a %s: missed, if the scheme never finds it over the limit though it is; "+
-		"accused, if it does and it never is. Worst trailing is the most admitted requests of "+
+		"reverse. In the closed loop one decision that differs makes later ones differ too: look "+
+		"at the denied as well. Differences are of the estimate from the true count, in percent "+
+		"of it. A source is a %s: missed, if the scheme never finds it over the limit though it "+
+		"is; accused, if it does and it never is. Worst trailing is the most admitted requests of "+
 		"one %s in any %s, in limits. Bytes are those of the limiter's table; of the log, when "+
 		"it is full.",
 		noun, noun, short(a.Plan.Window)))

@@ -118,3 +118,39 @@ func TestForms(t *testing.T) {
 	assert.Equal(t, "1 client", plural(1, "client"))
 	assert.Equal(t, "1,000 clients", plural(1000, "client"))
 }
+
+// Goal: shares read well, from nothing to many times the whole, and none of them rounds to 0 that
+// is not. Method: the edges of each form.
+func TestShares(t *testing.T) {
+	for share, want := range map[float64]string{
+		0: "0", 1: "100%", 145.09: "14,509%", 0.999: "99.9%", 0.0999: "9.99%", 0.00999: "0.999%",
+		0.00003: "0.0030%", 0.00000123: "0.0001%", 0.0000001: "1.0e-05%",
+	} {
+		assert.Equal(t, want, percent(share))
+	}
+	assert.Equal(t, "-", part(0, 0))
+	assert.Equal(t, "0", part(0, 7))
+	assert.Equal(t, "50.0%", part(1, 2))
+	assert.Equal(t, "22.6", bytesText(22.57))
+	assert.Equal(t, "2,184", bytesText(2184))
+	six, err := figure(1.0 / 3).MarshalJSON()
+	assert.NoError(t, err)
+	assert.Equal(t, "0.333333", string(six))
+}
+
+// Goal: a label and its text stay within the table, and no word is lost. Method: words of all
+// lengths.
+func TestWrapAs(t *testing.T) {
+	words := strings.Repeat("a bb ccc dddd eeeee ", 20)
+	var b strings.Builder
+	wrapAs(&b, "     run      ", words)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	assert.Greater(t, len(lines), 3)
+	for n, line := range lines {
+		assert.LessOrEqual(t, utf8.RuneCountInString(line), columns)
+		if n > 0 {
+			assert.Equal(t, 14, len(line)-len(strings.TrimLeft(line, " ")))
+		}
+	}
+	assert.Equal(t, strings.Fields("run "+words), strings.Fields(b.String()))
+}
