@@ -79,7 +79,7 @@ func (a *Accuracy) tables() []figureTable {
 	closed := figureTable{Head: append([]string{"Window", "Denied"}, wrongHead[1:]...),
 		Title: "Closed loop: the log denies " + plural(f.Denied, "request")}
 	rest := figureTable{
-		Title: "The estimate, the sources in the open loop, and the worst in the closed loop",
+		Title: "Estimates, sources (open loop), worst (closed loop), bytes",
 		Head: []string{"Window", "Mean difference", "when over", "Largest above", "below",
 			"Sources missed", "accused", "Worst trailing", "Bytes per key"},
 	}

@@ -40,7 +40,7 @@ func (a *Accuracy) Page(w io.Writer) error {
 	p := accuracyPage{
 		Source: Escape(a.Source, nameChars), Requests: count(f.Requests),
 		Sources: plural(f.Sources, noun), From: stamp(a.First),
-		Span:  short(a.Last.Sub(a.First).Round(time.Second)),
+		Span:  long(a.Last.Sub(a.First).Round(time.Second)),
 		Limit: count64(a.Plan.Limit), Window: short(a.Plan.Window), Noun: noun,
 		Over: count(f.Over), Denied: count(f.Denied), SourcesOver: plural(f.SourcesOver, noun),
 		Client:     Escape(f.Course.Client, nameChars),

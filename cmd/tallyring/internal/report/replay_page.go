@@ -47,7 +47,7 @@ func (r *Report) Page(w io.Writer) error {
 		Window: short(r.Plan.Window), Noun: r.keyNoun(),
 		Parsed: count(r.Parsed), Lines: plural(r.Lines, "line"), Keys: plural(r.Keys, r.keyNoun()),
 		From: stamp(r.First), To: stamp(r.Last),
-		Span:      short(r.Last.Sub(r.First).Round(time.Second)),
+		Span:      long(r.Last.Sub(r.First).Round(time.Second)),
 		TimeChart: r.timeChart(),
 	}
 	r.effects(&p)
@@ -58,6 +58,17 @@ func (r *Report) Page(w io.Writer) error {
 		return err
 	}
 	return page.Execute(w, p)
+}
+
+// day is the longest unit of time that is written.
+const day = 24 * time.Hour
+
+// long writes a duration, in days where it is long.
+func long(d time.Duration) string {
+	if d >= 4*day {
+		return plural(int(d/day), "day")
+	}
+	return short(d)
 }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
@@ -120,9 +131,9 @@ func (r *Report) timeChart() *chart.Chart {
 	}
 	x := chart.Axis{Low: 0, High: float64(last - first)}
 	c := chart.New("time-chart", "Requests over time", x, chart.Linear(float64(most)),
-		"time, UTC", "requests per "+short(v.BinWidth))
+		"time, UTC", "requests per "+long(v.BinWidth))
 	c.About = fmt.Sprintf("%s in steps of %s, at most %s in one; %s of them denied.",
-		plural(r.Parsed, "request"), short(v.BinWidth), count(most), count(denied))
+		plural(r.Parsed, "request"), long(v.BinWidth), count(most), count(denied))
 	form := timeForm(v.BinWidth, time.Duration(last-first))
 	c.SetXTicks(timeTicks(first, last), func(value float64) string {
 		return time.Unix(0, int64(first)+int64(value)).UTC().Format(form)
@@ -131,8 +142,7 @@ func (r *Report) timeChart() *chart.Chart {
 		from := float64(b.Start - first)
 		c.Stack(from, from+float64(v.BinWidth), float64(b.Admitted), float64(b.Denied),
 			"admitted", "denied", fmt.Sprintf("%s: %s admitted, %s denied",
-				time.Unix(0, int64(b.Start)).UTC().Format("2006-01-02 "+form), count(b.Admitted),
-				count(b.Denied)))
+				stamp(time.Unix(0, int64(b.Start))), count(b.Admitted), count(b.Denied)))
 	}
 	return c
 }
@@ -140,9 +150,12 @@ func (r *Report) timeChart() *chart.Chart {
 // timeTicks returns four or so times after first, in nanoseconds, at round multiples of a width
 // that people think in.
 func timeTicks(first, last tallyring.Tick) (values []float64) {
-	step := tallyring.Tick(replay.RoundWidth(time.Duration(last-first) / 6))
+	step := tallyring.Tick(replay.RoundWidth(time.Duration(last-first) / 5))
 	for at := (first + step - 1) / step * step; at <= last; at += step {
-		values = append(values, float64(at-first))
+		near := len(values) == 0 && at != first && at-first < (last-first)/20
+		if !near { // to the edge, where a text has no room on its left
+			values = append(values, float64(at-first))
+		}
 	}
 	return values
 }
@@ -150,7 +163,9 @@ func timeTicks(first, last tallyring.Tick) (values []float64) {
 // timeForm writes no more of a time than tells the ticks apart.
 func timeForm(bin, span time.Duration) string {
 	switch {
-	case span > 4*24*time.Hour:
+	case span > 100*day:
+		return "Jan 2006"
+	case span > 4*day:
 		return "Jan 2"
 	case span > 5*time.Minute:
 		return "15:04"
