@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tallyring/tallyring"
 )
@@ -25,6 +26,7 @@ type account struct {
 	partial uint64
 
 	found, bounds []uint64 // scratch
+	extra         []int64
 }
 
 func newAccount(s shape, of reader) *account { return &account{shape: s, of: of} }
@@ -126,27 +128,65 @@ func (a *account) agree(now tallyring.Tick, partial uint64) error {
 // compare holds every row of buckets from first on to what was counted in it for certain, and to
 // what may have been. By the theorem of Hall on bipartite graphs these bounds are exact: if all
 // rows keep them, the events can be dealt out so that each lies in its span.
+//
+// Most spans are of one bucket. Of the others each row is looked at that begins and ends where some
+// span does, or beside it: in between, nothing that may or must be there changes.
 func (a *account) compare(first int64, since []span) error {
-	for from := range a.found {
-		sum, base := int64(0), int64(0)
-		for to := from; to < len(a.found); to++ {
-			begin, end := first+int64(from), first+int64(to)
-			sum += int64(a.found[to])
-			base += int64(at(a.held, end-a.first))
-			must, may := base, base
-			for _, s := range since {
-				if s.first <= end && begin <= s.last {
-					may += int64(s.counted - s.back)
-				}
-				if begin <= s.first && s.last <= end {
-					must += int64(s.counted - s.back)
-				}
+	a.extra = a.extra[:0]
+	for i, found := range a.found {
+		a.extra = append(a.extra, int64(found)-int64(at(a.held, first+int64(i)-a.first)))
+	}
+	var wide []span
+	last := first + int64(len(a.found)) - 1
+	edges := []int64{first, last}
+	for _, s := range since {
+		switch {
+		case s.last < first:
+		case s.first == s.last:
+			a.extra[s.first-first] -= int64(s.counted - s.back)
+		default:
+			wide = append(wide, s)
+			edges = append(edges, s.first-1, s.first, s.first+1, s.last-1, s.last, s.last+1)
+		}
+	}
+	for bucket := first; bucket <= last; bucket++ {
+		if err := a.row(first, bucket, bucket, wide); err != nil {
+			return err
+		}
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	for i, from := range edges {
+		for _, to := range edges[i:] {
+			if from < first || to > last {
+				continue
 			}
-			if sum < must || sum > may {
-				return fmt.Errorf("buckets %d to %d hold %d events, want %d to %d",
-					begin, end, sum, must, may)
+			if err := a.row(first, from, to, wide); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// row checks the buckets from one to another, of which extra is what the wide spans must explain.
+func (a *account) row(first, from, to int64, wide []span) error {
+	extra, must, may := int64(0), int64(0), int64(0)
+	for _, more := range a.extra[from-first : to-first+1] {
+		extra += more
+	}
+	for _, s := range wide {
+		if s.first <= to && from <= s.last {
+			may += int64(s.counted)
+		}
+		if from <= s.first && s.last <= to {
+			must += int64(s.counted)
+		}
+	}
+	if extra < must || extra > may {
+		held := int64(total(a.found[from-first : to-first+1]))
+		return fmt.Errorf("buckets %d to %d hold %d events, want %d to %d",
+			from, to, held, held-extra+must, held-extra+may)
 	}
 	return nil
 }
@@ -182,6 +222,11 @@ func (a *account) left(now tallyring.Tick, limit uint64) uint64 {
 		high = a.of.Read(now).High
 	}
 	return a.room(a.held, high, now, limit)
+}
+
+// bytes returns the memory of the account's entries.
+func (a *account) bytes() int {
+	return 8 * (cap(a.held) + cap(a.most) + cap(a.found) + cap(a.bounds) + cap(a.extra))
 }
 
 func total(counts []uint64) (sum uint64) {

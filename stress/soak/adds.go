@@ -35,6 +35,14 @@ func newAddLoad(d *desk, s shape, memory func() int, of counter) *addLoad {
 func (l *addLoad) bytes() int         { return l.memory() }
 func (l *addLoad) begin(*round) error { return nil }
 
+func (l *addLoad) bookBytes() int {
+	bytes := l.account.bytes() + l.merged.bytes()
+	for _, b := range l.books {
+		bytes += b.bytes()
+	}
+	return bytes
+}
+
 // storm adds a batch. An event is late by up to two buckets more than the ring holds, so that some
 // are dropped; it may be dropped only if time says so.
 func (l *addLoad) storm(w *worker) {

@@ -38,6 +38,12 @@ func (b *book) find(first, last int64) *span {
 	return &b.spans[len(b.spans)-1]
 }
 
+// spanBytes is the memory of a span.
+const spanBytes = 32
+
+// bytes returns the memory of a book's entries.
+func (b *book) bytes() int { return cap(b.spans) * spanBytes }
+
 // merge adds up books and empties them. Into is reused.
 func merge(into *book, books []*book) []span {
 	into.spans = into.spans[:0]

@@ -19,7 +19,7 @@ type builder struct {
 // everything is all structures.
 var everything = []func(*builder) error{
 	(*builder).rings, (*builder).spreads, (*builder).tables, (*builder).limiters, (*builder).logs,
-	(*builder).trails,
+	(*builder).trails, (*builder).turns,
 }
 
 // build makes all structures.

@@ -11,6 +11,7 @@ import (
 type keyed interface {
 	// ask decides on an event of cost 1 of each key.
 	ask(keys []uint64, now tallyring.Tick, limit uint64, allowed []bool)
+	take(key uint64, now tallyring.Tick, limit uint64) tallyring.Decision
 	read(key uint64, now tallyring.Tick) tallyring.Reading
 	state(now tallyring.Tick) keyedState
 	bytes() int
@@ -48,12 +49,15 @@ type churnLoad struct {
 	held   []uint8      // by key: how many of its events were admitted before this round
 	passed [][]uint8    // by worker and key: in this round
 	state  keyedState   // when it was last looked at, which visits every cell
+	ghosts ghosts
 }
 
-// keySet is the keys of one round, and between which ticks they were counted.
+// keySet is the keys of one round, between which ticks they were counted, and how many of them,
+// from the first on, have spent their limit.
 type keySet struct {
 	first    uint64
 	from, to tallyring.Tick
+	spent    uint64
 }
 
 // newChurnLoad makes a load of so many calls of storm in a round, on keys from first on. Keys must
@@ -75,11 +79,13 @@ func (l *churnLoad) bookBytes() int { return (len(l.passed)+1)*len(l.held) + len
 func (l *churnLoad) begin(r *round) error {
 	from, to := r.span()
 	for len(l.sets) > 0 && l.leaves(l.sets[0].to) <= from {
+		l.ghosts.keySet = l.sets[0]
 		l.sets = l.sets[1:]
 	}
+	l.ghosts.begin(l.shape, r)
 	l.cursor.Store(0)
 	if (len(l.sets)+1)*len(l.held) <= l.keys {
-		l.sets = append(l.sets, keySet{l.next, from, to})
+		l.sets = append(l.sets, keySet{first: l.next, from: from, to: to})
 		l.next += uint64(len(l.held))
 		clear(l.asked)
 		clear(l.held)
@@ -95,6 +101,7 @@ func (l *churnLoad) begin(r *round) error {
 
 // storm takes one block of keys and asks once for each of them.
 func (l *churnLoad) storm(w *worker) {
+	l.haunt(w)
 	block := int(l.cursor.Add(1)-1) / churnAsks
 	if l.idle || block >= len(l.asked) {
 		return
@@ -136,7 +143,11 @@ func (l *churnLoad) settle(r *round, now tallyring.Tick) error {
 	if l.idle {
 		return nil
 	}
-	set := l.sets[len(l.sets)-1]
+	set := &l.sets[len(l.sets)-1]
+	set.spent = 0
+	for set.spent < uint64(len(l.held)) && l.asked[set.spent/batch] >= churnLimit {
+		set.spent += batch
+	}
 	for i := range l.held {
 		takers := uint64(0)
 		for _, passed := range l.passed {

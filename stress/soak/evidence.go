@@ -53,6 +53,7 @@ func events(e evidence, t *tally, flips uint64) []happening {
 		{"events admitted at a late tick", t.late},
 		{"late adds dropped", t.dropped},
 		{"new keys admitted to several goroutines at once", e.met},
+		{"keys that came back by a tick of a window that has passed", t.ghosts},
 		{"cells taken over", e.takenOver},
 		{"inserts refused by a full table", e.refused},
 		{"floods of an empty table", e.seeds},

@@ -24,6 +24,7 @@ type plainKeys struct {
 	mu       sync.Mutex
 	keys     map[uint64]*plainWindow
 	overflow *plainWindow
+	horizon  tallyring.Tick // a key begins no earlier: what was forgotten counts no more
 	counts   keyedState
 	calls    int
 }
@@ -42,20 +43,41 @@ func (p *plainKeys) ask(keys []uint64, now tallyring.Tick, limit uint64, allowed
 	}
 }
 
+func (p *plainKeys) take(key uint64, now tallyring.Tick, limit uint64) tallyring.Decision {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ring, ok := p.keys[key]
+	if !ok {
+		if p.full(now) {
+			return tallyring.Decision{}
+		}
+		ring = p.begin(key)
+	}
+	return ring.Take(now, 1, limit)
+}
+
+// begin gives a key a window of its own.
+func (p *plainKeys) begin(key uint64) *plainWindow {
+	ring := newPlainWindow(p.shape, "none")
+	if p.fault != "has no horizon" {
+		ring.newest = p.bucket(p.horizon)
+	}
+	p.keys[key] = ring
+	return ring
+}
+
 func (p *plainKeys) rarely(fault string) bool { return p.fault == fault && p.calls%100 == 0 }
 
 func (p *plainKeys) askOne(key uint64, now tallyring.Tick, limit uint64) bool {
 	ring, ok := p.keys[key]
 	switch {
 	case ok && p.rarely("gives a key two cells"):
-		ring = newPlainWindow(p.shape, "none")
-		p.keys[key] = ring
+		ring = p.begin(key)
 	case !ok && p.full(now):
 		p.counts.refused++
 		return p.refuse(now, limit)
 	case !ok:
-		ring = newPlainWindow(p.shape, "none")
-		p.keys[key] = ring
+		ring = p.begin(key)
 	}
 	allowed := ring.Allow(now, 1, limit)
 	if p.rarely("loses a key's count") {
@@ -72,8 +94,10 @@ func (p *plainKeys) full(now tallyring.Tick) bool {
 	}
 	if len(p.keys) >= room {
 		for key, ring := range p.keys {
-			if p.leaves(tallyring.Tick(ring.newest*p.widthNanos)) <= now {
+			leaves := p.leaves(tallyring.Tick(ring.newest * p.widthNanos))
+			if leaves <= now {
 				delete(p.keys, key)
+				p.horizon = max(p.horizon, leaves)
 			}
 		}
 	}
@@ -132,7 +156,7 @@ func TestFaultsOfNewKeysAreSeen(t *testing.T) {
 	part := func(fault string) func(*builder) error {
 		return func(b *builder) error {
 			b.add(newChurnLoad(b.desk("plain"), s, b.churnKeys(), b.calls, b.numberRange(),
-				newPlainKeys(s, b.churnKeys(), table.Deny, fault)))
+				newPlainKeys(s, b.churnKeys()+ghostRoom, table.Deny, fault)))
 			return nil
 		}
 	}
@@ -143,7 +167,7 @@ func TestFaultsOfNewKeysAreSeen(t *testing.T) {
 	for fault, says := range map[string]string{
 		"gives a key two cells": `let \d pass, want exactly|reads`,
 		"loses a key's count":   `let \d pass, want exactly|reads`,
-		"refuses too early":     `let 0 pass, want exactly 3`,
+		"has no horizon":        `has spent its limit, comes back at tick`,
 	} {
 		err := soakOf(t, part(fault)).survive(60)
 		if assert.Error(t, err, "a structure that %s", fault) {

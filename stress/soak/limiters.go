@@ -61,6 +61,11 @@ func (k limiterKeys) ask(keys []uint64, now tallyring.Tick, _ uint64, allowed []
 	k.of.AllowMany(hashes[:len(keys)], now, 1, allowed)
 }
 
+// take ignores the limit, as ask does.
+func (k limiterKeys) take(key uint64, now tallyring.Tick, _ uint64) tallyring.Decision {
+	return k.of.TakeKey(k.key(key), now, 1)
+}
+
 func (k limiterKeys) read(key uint64, now tallyring.Tick) tallyring.Reading {
 	return k.of.PeekKey(k.key(key), now)
 }
@@ -92,7 +97,7 @@ func (b *builder) limiters() error {
 	b.limiterKeys("limiter/strict", shape{whole, int64(250 * time.Millisecond), 9}, l, limit)
 
 	churn, err := limiter.New(churnLimit, 4*time.Second, clock, limiter.WithStrictWindow(),
-		limiter.WithKeys(b.churnKeys()))
+		limiter.WithKeys(b.churnKeys()+ghostRoom))
 	if err != nil {
 		return err
 	}

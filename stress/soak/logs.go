@@ -41,6 +41,11 @@ func (k logKeys) ask(keys []uint64, now tallyring.Tick, limit uint64, allowed []
 	}
 }
 
+func (k logKeys) take(key uint64, now tallyring.Tick, limit uint64) tallyring.Decision {
+	d, _ := k.of.Take(key, now, 1, limit)
+	return d
+}
+
 func (k logKeys) read(key uint64, now tallyring.Tick) tallyring.Reading {
 	return k.of.Read(key, now)
 }
@@ -67,7 +72,7 @@ func (b *builder) logs() error {
 
 	const long = 4 * time.Second
 	keys := b.churnKeys() / 8
-	keyed, err := slidinglog.NewKeyed(long, keys+hotKeys)
+	keyed, err := slidinglog.NewKeyed(long, keys+ghostRoom+hotKeys)
 	if err != nil {
 		return err
 	}

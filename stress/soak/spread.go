@@ -40,13 +40,20 @@ func (b *builder) spreads() error {
 		if err != nil {
 			return err
 		}
-		load := newWindowLoad(
-			b.desk(limiter.name), shapeOf(limiter.w), limiter.limit, l.Bytes, spread{l})
-		load.tune = func(limit uint64) error {
-			load.evidence.generations++ // SetLimit returns when the one that it found has ended
-			return l.SetLimit(limit)
-		}
+		load := b.spreadLoad(limiter.name, limiter.w, limiter.limit, l)
 		b.add(load)
 	}
 	return nil
+}
+
+// spreadLoad makes a load on a limiter that is spread, and changes its limit.
+func (b *builder) spreadLoad(
+	name string, w tallyring.Window, limit uint64, l *pertcore.Limiter,
+) *windowLoad {
+	load := newWindowLoad(b.desk(name), shapeOf(w), limit, l.Bytes, spread{l})
+	load.tune = func(limit uint64) error {
+		load.evidence.generations++ // SetLimit returns when the one that it found has ended
+		return l.SetLimit(limit)
+	}
+	return load
 }

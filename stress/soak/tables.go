@@ -40,6 +40,12 @@ func (k tableKeys) ask(keys []uint64, now tallyring.Tick, limit uint64, allowed 
 	}
 }
 
+func (k tableKeys) take(
+	key uint64, now tallyring.Tick, limit uint64,
+) tallyring.Decision {
+	return k.of.Take(key, now, 1, limit)
+}
+
 func (k tableKeys) read(key uint64, now tallyring.Tick) tallyring.Reading {
 	return k.of.Read(key, now)
 }
@@ -71,7 +77,7 @@ func (b *builder) tables() error {
 		{"table/wide", tallyring.Window{Slots: 5, Width: time.Second, Strict: true}, 700},
 	} {
 		of, err := table.New(table.Config{Window: t.w, MaxLimit: largest(t.limit),
-			Keys: b.churnKeys() + hotKeys})
+			Keys: b.churnKeys() + ghostRoom + hotKeys})
 		if err != nil {
 			return err
 		}

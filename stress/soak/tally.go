@@ -26,6 +26,7 @@ type tally struct {
 	adds, dropped       uint64 // calls, and of these too late
 	turns               uint64 // batches during which the bucket changed
 	late                uint64 // admitted with a tick that was late
+	ghosts              uint64 // events of keys that came back late
 
 	untilSample int
 	latency     *hdrhistogram.Histogram
@@ -61,5 +62,6 @@ func (t *tally) add(other *tally) {
 	t.dropped += other.dropped
 	t.turns += other.turns
 	t.late += other.late
+	t.ghosts += other.ghosts
 	t.latency.Merge(other.latency)
 }

@@ -36,6 +36,7 @@ type windowLoad struct {
 	limit    uint64
 	tune     func(limit uint64) error // nil where the limit is an argument of the decision
 	memory   func() int
+	open     bool     // no fill takes what the limit leaves
 	left     []uint64 // what each window leaves before a fill
 	merged   book
 
@@ -70,6 +71,17 @@ func newWindowLoad(
 }
 
 func (l *windowLoad) bytes() int { return l.memory() }
+
+func (l *windowLoad) bookBytes() int {
+	bytes := l.merged.bytes()
+	for i, a := range l.accounts {
+		bytes += a.bytes()
+		for _, b := range l.books[i] {
+			bytes += b.bytes()
+		}
+	}
+	return bytes
+}
 
 // begin takes back the kept events that have left the window, which must change nothing that
 // counts.
@@ -313,7 +325,7 @@ func (l *windowLoad) settle(r *round, now tallyring.Tick) error {
 }
 
 func (l *windowLoad) readyFill(now tallyring.Tick) bool {
-	if l.limit == tallyring.Unlimited {
+	if l.limit == tallyring.Unlimited || l.open {
 		return false
 	}
 	for i, a := range l.accounts {
@@ -323,12 +335,15 @@ func (l *windowLoad) readyFill(now tallyring.Tick) bool {
 }
 
 // fill goes from window to window. A goroutine gives way to the others after some events, so that
-// they share what is left.
+// they share what is left. Where something was counted in the newest bucket that there can be, some
+// are late by more than a bucket: they are decided at its begin, where no less counts.
 func (l *windowLoad) fill(w *worker) {
-	t := l.tallies[w.id]
-	now := w.inBucket(l.shape)
+	t, newest := l.tallies[w.id], l.bucket(w.line.Now())
 	for i, window := range l.windows {
-		admitted := uint64(0)
+		now, admitted := w.inBucket(l.shape), uint64(0)
+		if l.newest[i].Load() == newest {
+			now = w.now()
+		}
 		for admitted <= l.left[i] && window.Allow(now, 1, l.limit) {
 			if admitted++; admitted%fillShare == 0 {
 				runtime.Gosched()
@@ -336,7 +351,13 @@ func (l *windowLoad) fill(w *worker) {
 		}
 		t.decisions += admitted + 1
 		t.admitted += admitted
-		l.books[i][w.id].count(l.bucket(now), l.bucket(now), admitted)
+		if w.lag > 0 {
+			t.late += admitted
+		}
+		if admitted > 0 {
+			l.learn(i, newest)
+		}
+		l.books[i][w.id].count(newest, newest, admitted)
 	}
 }
 
