@@ -1,7 +1,6 @@
 package tallyring
 
 import (
-	"sync/atomic"
 	"time"
 )
 
@@ -23,17 +22,9 @@ type monotonic struct{}
 
 func (monotonic) Now() Tick { return Tick(time.Since(origin)) }
 
-// ManualClock is a clock that stands still until it is told to move, in any direction. It is for
-// tests and for replays. The zero value stands at tick 0.
-type ManualClock struct {
-	now atomic.Int64
+// Alarm is a clock that can call back. AfterFunc calls f once the clock has gone on by d, in a
+// goroutine of the clock's, unless stop is called before; stop reports whether it came in time.
+type Alarm interface {
+	Clock
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
-
-// Now returns the tick last set.
-func (c *ManualClock) Now() Tick { return Tick(c.now.Load()) }
-
-// Set moves the clock to now, which may lie in its past.
-func (c *ManualClock) Set(now Tick) { c.now.Store(int64(now)) }
-
-// Advance moves the clock by d, which may be negative, and returns the new tick.
-func (c *ManualClock) Advance(d time.Duration) Tick { return Tick(c.now.Add(int64(d))) }

@@ -23,6 +23,13 @@
 // than the limit in any trailing window, and in return admits less than it could, by up to what
 // fell into one bucket.
 //
+// # More than a yes or no
+//
+// [Limiter.Wait] and [Limiter.Reserve] are for those who would rather wait than be told no. [Several]
+// holds a key to several rates, and [TakeAll] an event to several keys: counted by all or by none.
+// [Limiter.Observe] counts what is not to be decided on, [WithCountDenied] counts what was denied,
+// and [WithShadow] decides without denying.
+//
 // # Keys
 //
 // A key is hashed with a seed that is drawn per process. Hash once and use [Limiter.AllowKey] where

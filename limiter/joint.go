@@ -25,9 +25,12 @@ type Joint struct {
 	at [MaxDemands]tallyring.Tick
 }
 
+// uncounted is the tick of a demand that was allowed in shadow mode alone.
+const uncounted tallyring.Tick = -1
+
 // CountedAt returns the tick at which a demand of an event that was allowed is counted. It is a
 // later one than that of the event where the event was late for the demand's key, and Decision.At
-// is the latest of all.
+// is the latest of all. It is -1 where the demand was denied and its limiter is in shadow mode.
 func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
 
 // TakeAll admits an event on all demands or on none, such as on its client and on the site: what
@@ -58,7 +61,7 @@ func TakeAll(demands []Demand, now tallyring.Tick, cost uint64) Joint {
 	}
 	taken := allowed()
 	for i, d := range demands {
-		taken.add(i, d.Limiter.TakeKey(d.Key, now, cost))
+		taken.add(i, d.take(now, cost))
 		if !taken.Allowed {
 			taken.refund(demands[:i], cost)
 			break
@@ -89,13 +92,18 @@ func RefundAll(demands []Demand, j Joint, cost uint64) {
 
 func (j *Joint) refund(demands []Demand, cost uint64) {
 	for i, d := range demands {
-		d.Limiter.RefundKey(d.Key, j.at[i], cost)
+		if j.at[i] != uncounted {
+			d.Limiter.RefundKey(d.Key, j.at[i], cost)
+		}
 	}
 }
 
 // add enters the answer to demand i.
 func (j *Joint) add(i int, d tallyring.Decision) {
 	j.at[i] = d.At
+	if d.Allowed && d.RetryAfter > 0 {
+		j.at[i] = uncounted
+	}
 	j.At = max(j.At, d.At)
 	j.ResetAfter = max(j.ResetAfter, d.ResetAfter)
 	switch {
@@ -112,13 +120,19 @@ func (j *Joint) add(i int, d tallyring.Decision) {
 // A denial in full comes of the event itself; one that passes nonetheless, because of what others
 // did in between, is taken back.
 func (d Demand) ask(now tallyring.Tick, cost uint64) tallyring.Decision {
-	asked := d.Limiter.TakeKey(d.Key, now, 0)
+	d.Limiter.lookAhead(now)
+	asked := d.Limiter.ask(d.Key, now, 0)
 	if asked.Allowed && asked.Remaining >= cost || cost == 0 {
 		return asked
 	}
-	denied := d.Limiter.TakeKey(d.Key, now, cost)
-	if denied.Allowed {
+	denied := d.take(now, cost)
+	if denied.Allowed && denied.RetryAfter == 0 {
 		d.Limiter.RefundKey(d.Key, denied.At, cost)
 	}
 	return denied
+}
+
+// take charges the demand alone.
+func (d Demand) take(now tallyring.Tick, cost uint64) tallyring.Decision {
+	return d.Limiter.enforced(d.Key, now, cost)
 }

@@ -16,14 +16,19 @@ import (
 // goroutines; none blocks, except under WithLog. A Limiter needs no closing, and must not be
 // copied.
 type Limiter struct {
-	table *table.Table // nil under WithLog
-	exact *exact       // nil but under WithLog
-	hot   *hotKeys     // nil but under WithHotKeys
-	clock tallyring.Clock
-	limit atomic.Uint64
+	table  *table.Table // nil under WithLog
+	exact  *exact       // nil but under WithLog
+	hot    *hotKeys     // nil but under WithHotKeys
+	clock  tallyring.Clock
+	limit  atomic.Uint64
+	queues *queues
 
 	overrides  *xsync.MapOf[Key, uint64]
 	overridden atomic.Bool // whether overrides ever held anything
+
+	countDenied  bool
+	shadow       atomic.Bool
+	shadowDenied atomic.Uint64
 
 	length   time.Duration
 	horizon  atomic.Int64 // a window after the latest reading of clock by ahead
@@ -47,12 +52,17 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 		return nil, err
 	}
 	l := &Limiter{
-		clock:     s.clock,
-		overrides: xsync.NewMapOf[Key, uint64](),
-		length:    window,
-		ipv6Mask:  prefixMask(s.ipv6PrefixBits),
+		clock:       s.clock,
+		overrides:   xsync.NewMapOf[Key, uint64](),
+		countDenied: s.countDenied,
+		length:      window,
+		ipv6Mask:    prefixMask(s.ipv6PrefixBits),
 	}
 	l.limit.Store(limit)
+	l.shadow.Store(s.shadow)
+	l.queues = newQueues(l.clock, func(k Key, cost uint64) tallyring.Decision {
+		return l.enforced(k, l.clock.Now(), cost)
+	})
 	if s.log {
 		logs, err := slidinglog.NewKeyed(window, s.keys)
 		if err != nil {
@@ -92,24 +102,26 @@ func (l *Limiter) AllowAt(key string, now tallyring.Tick, cost uint64) bool {
 
 // AllowKey is AllowAt for a key that is hashed already.
 func (l *Limiter) AllowKey(k Key, now tallyring.Tick, cost uint64) bool {
-	if int64(now) > l.horizon.Load() {
-		l.ahead(now)
-	}
+	l.lookAhead(now)
 	return l.allow(k, now, cost)
 }
 
 func (l *Limiter) allow(k Key, now tallyring.Tick, cost uint64) bool {
+	var allowed bool
 	if window := l.hot.of(k); window != nil {
-		return window.Allow(now, cost)
+		allowed = window.Allow(now, cost)
+	} else {
+		limit := l.limit.Load()
+		if l.overridden.Load() {
+			limit = l.limitOf(k)
+		}
+		if l.table != nil {
+			allowed = l.table.Allow(uint64(k), now, cost, limit)
+		} else {
+			allowed = l.exact.allow(uint64(k), now, cost, limit)
+		}
 	}
-	limit := l.limit.Load()
-	if l.overridden.Load() {
-		limit = l.limitOf(k)
-	}
-	if l.table == nil {
-		return l.exact.allow(uint64(k), now, cost, limit)
-	}
-	return l.table.Allow(uint64(k), now, cost, limit)
+	return allowed || l.denied(k, now, cost)
 }
 
 // Take is AllowN with the whole answer.
@@ -124,13 +136,20 @@ func (l *Limiter) TakeAt(key string, now tallyring.Tick, cost uint64) tallyring.
 
 // TakeKey is TakeAt for a key that is hashed already.
 func (l *Limiter) TakeKey(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
-	if int64(now) > l.horizon.Load() {
-		l.ahead(now)
-	}
+	l.lookAhead(now)
 	return l.take(k, now, cost)
 }
 
 func (l *Limiter) take(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	d := l.ask(k, now, cost)
+	if !d.Allowed {
+		d.Allowed = l.denied(k, now, cost)
+	}
+	return d
+}
+
+// ask is take without what the options say about denied events.
+func (l *Limiter) ask(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
 	if window := l.hot.of(k); window != nil {
 		return window.Take(now, cost)
 	}
@@ -167,13 +186,19 @@ func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
 	if window := l.hot.of(k); window != nil {
 		window.Refund(at, cost)
-		return
-	}
-	if l.table == nil {
+	} else if l.table == nil {
 		l.exact.refund(uint64(k), at, cost)
-		return
+	} else {
+		l.table.Refund(uint64(k), at, cost)
 	}
-	l.table.Refund(uint64(k), at, cost)
+	l.queues.wake(k)
+}
+
+// lookAhead counts a tick given that is far ahead of the clock.
+func (l *Limiter) lookAhead(now tallyring.Tick) {
+	if int64(now) > l.horizon.Load() {
+		l.ahead(now)
+	}
 }
 
 // ahead counts now if it is more than one window ahead of the clock. It reads the clock at most

@@ -21,7 +21,9 @@ func (l *Limiter) SetLimit(limit uint64) error {
 		return err
 	}
 	l.limit.Store(limit)
-	return l.hot.setLimit(limit)
+	err := l.hot.setLimit(limit)
+	l.queues.wakeAll()
+	return err
 }
 
 // SetKeyLimit gives one key a limit of its own, until ClearKeyLimit. It takes memory per key, and
@@ -32,7 +34,9 @@ func (l *Limiter) SetKeyLimit(k Key, limit uint64) error {
 	}
 	l.overrides.Store(k, limit)
 	l.overridden.Store(true)
-	return l.hot.setKeyLimit(k, limit, true)
+	err := l.hot.setKeyLimit(k, limit, true)
+	l.queues.wake(k)
+	return err
 }
 
 // ClearKeyLimit gives the key the common limit again.
@@ -40,6 +44,7 @@ func (l *Limiter) ClearKeyLimit(k Key) {
 	l.overrides.Delete(k)
 	// The common limit was held when it was set, so this can not fail.
 	_ = l.hot.setKeyLimit(k, l.limit.Load(), false)
+	l.queues.wake(k)
 }
 
 func (l *Limiter) holds(limit uint64) error {

@@ -38,6 +38,8 @@ type settings struct {
 	maxLimit       uint64
 	ipv6PrefixBits int
 	hot            []string
+	shadow         bool
+	countDenied    bool
 }
 
 func defaults() settings {
@@ -98,6 +100,9 @@ func (s *settings) validate(limit uint64, window time.Duration) error {
 	case s.log && (s.fixed || s.strict || s.resolved):
 		return fmt.Errorf("limiter: the log is exact and has no buckets, " +
 			"want it without fixed window, strict window or resolution")
+	case s.log && s.countDenied:
+		return fmt.Errorf("limiter: the memory of the log follows what it counts, " +
+			"want it without counting denied events")
 	case s.log && len(s.hot) > 0:
 		return fmt.Errorf("limiter: the log is one mutex per key, want it without hot keys")
 	case s.fixed && s.resolved:

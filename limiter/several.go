@@ -18,6 +18,8 @@ type Rate struct {
 // from any number of goroutines.
 type Several struct {
 	limiters []*Limiter
+	clock    tallyring.Clock
+	queues   *queues
 }
 
 // NewSeveral returns a limiter for rates, 1 to MaxDemands of them, each built by New with the same
@@ -30,15 +32,27 @@ func NewSeveral(rates []Rate, opts ...Option) (*Several, error) {
 	for i, rate := range rates {
 		l, err := New(rate.Limit, rate.Window, opts...)
 		if err != nil {
-			return nil, fmt.Errorf("limiter: rate %d, %d per %v: %w", i, rate.Limit, rate.Window, err)
+			return nil, fmt.Errorf("limiter: rate %d, %d per %v: %w",
+				i, rate.Limit, rate.Window, err)
 		}
 		s.limiters = append(s.limiters, l)
 	}
+	s.clock = s.limiters[0].clock
+	s.queues = newQueues(s.clock, func(k Key, cost uint64) tallyring.Decision {
+		return s.TakeKey(k, s.clock.Now(), cost).Decision
+	})
 	return s, nil
 }
 
-// Limiters returns the limiter of each rate, in their order: to change a limit, or to read what one
-// counts.
+// SetLimit changes the limit of one rate, as Limiter.SetLimit does. It panics if there is no such
+// rate.
+func (s *Several) SetLimit(rate int, limit uint64) error {
+	err := s.limiters[rate].SetLimit(limit)
+	s.queues.wakeAll()
+	return err
+}
+
+// Limiters returns the limiter of each rate, in their order, to see what it counts.
 func (s *Several) Limiters() []*Limiter { return append([]*Limiter(nil), s.limiters...) }
 
 // Allow admits one event of key now, or denies it.
@@ -52,7 +66,7 @@ func (s *Several) AllowAt(key string, now tallyring.Tick, cost uint64) bool {
 // Take is Allow for an event of any cost, with the whole answer. Joint.DeniedBy is the place of the
 // rate that denied it.
 func (s *Several) Take(key string, cost uint64) Joint {
-	return s.TakeAt(key, s.limiters[0].clock.Now(), cost)
+	return s.TakeAt(key, s.clock.Now(), cost)
 }
 
 // TakeAt is Take at a tick of the caller's.
@@ -70,6 +84,7 @@ func (s *Several) TakeKey(k Key, now tallyring.Tick, cost uint64) Joint {
 func (s *Several) RefundKey(k Key, j Joint, cost uint64) {
 	var demands [MaxDemands]Demand
 	RefundAll(s.demands(&demands, k), j, cost)
+	s.queues.wake(k)
 }
 
 // Key returns the hash of a key given as text. It does not allocate.

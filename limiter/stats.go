@@ -4,16 +4,18 @@ import "github.com/tallyring/tallyring"
 
 // Stats is what a limiter holds now, and what has happened to it since New.
 type Stats struct {
-	Cells     uint64 // keys that the memory has room for
-	Live      uint64 // keys that count something
-	Expired   uint64 // keys that count nothing any more, whose cell another may take
-	TakenOver uint64 // cells that passed from one key to another
-	Refused   uint64 // events whose key found no cell
-	Farthest  uint64 // groups of cells between the farthest live key and its home; 0 under WithLog
-	Ahead     uint64 // ticks given that were more than one window ahead of the clock
-	KeyLimits int    // keys with a limit of their own
-	HotKeys   int    // keys with a window of their own, not among the cells
-	Bytes     int    // memory of the counts: constant, except under WithLog
+	Cells        uint64 // keys that the memory has room for
+	Live         uint64 // keys that count something
+	Expired      uint64 // keys that count nothing any more, whose cell another may take
+	TakenOver    uint64 // cells that passed from one key to another
+	Refused      uint64 // events whose key found no cell
+	Farthest     uint64 // groups between the farthest live key and its home; 0 under WithLog
+	Ahead        uint64 // ticks given that were more than one window ahead of the clock
+	ShadowDenied uint64 // events that passed in shadow mode alone
+	Waiting      int    // events in queues
+	KeyLimits    int    // keys with a limit of their own
+	HotKeys      int    // keys with a window of their own, not among the cells
+	Bytes        int    // memory of the counts: constant, except under WithLog
 }
 
 // Stats visits every cell: it is for metrics, once in a while.
@@ -21,7 +23,8 @@ func (l *Limiter) Stats() Stats { return l.StatsAt(l.clock.Now()) }
 
 // StatsAt is Stats at a tick of the caller's.
 func (l *Limiter) StatsAt(now tallyring.Tick) Stats {
-	s := Stats{Ahead: l.tooEarly.Load(), KeyLimits: l.overrides.Size()}
+	s := Stats{Ahead: l.tooEarly.Load(), ShadowDenied: l.shadowDenied.Load(),
+		Waiting: int(l.queues.waiting.Load()), KeyLimits: l.overrides.Size()}
 	if l.table == nil {
 		k := l.exact.logs.Stats(now)
 		s.Cells, s.Live, s.Expired = uint64(k.Places), uint64(k.Live), uint64(k.Expired)

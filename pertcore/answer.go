@@ -25,6 +25,29 @@ func (l *Limiter) Take(now tallyring.Tick, cost uint64) tallyring.Decision {
 	}
 }
 
+// Observe counts an event that is not to be decided on, whatever the limit. It may take the count
+// beyond it.
+func (l *Limiter) Observe(now tallyring.Tick, cost uint64) {
+	mask := l.ring.CountMask()
+	for cost > 0 {
+		v := verdict{center: l.look()}
+		v.counted = v.plain()
+		l.weigh(&v, now)
+		count := v.head & mask
+		counted := min(count+min(cost, mask), mask)
+		switch {
+		case !v.exact() && v.ahead > 0:
+			l.fold(v.center, l.ring.SealMark())
+		case !v.exact():
+			l.fold(v.center, 0)
+		case v.ahead > 0:
+			l.turn(v.head, v.Index-v.ahead, v.Index)
+		case l.swap(v.center, v.key, v.head-count+counted):
+			return
+		}
+	}
+}
+
 // sum adds up what the center and the shards count at now. It repeats when a generation has ended
 // meanwhile, or an exact count has changed, and so after another goroutine's progress.
 func (l *Limiter) sum(now tallyring.Tick) verdict {

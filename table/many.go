@@ -12,28 +12,31 @@ const batch = 16
 
 // Prefetch fetches the home lines of keys for writing, without waiting for any. Call it when the
 // keys are known and there is other work to do before they are decided on. It changes nothing.
-func (t *Table) Prefetch(keys ...uint64) {
+func (t *Table) Prefetch(keys ...uint64) { PrefetchOf(t, keys) }
+
+// PrefetchOf is Table.Prefetch for keys of a type of the caller's.
+func PrefetchOf[Key ~uint64](t *Table, keys []Key) {
 	var space [batch]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), batch)
-		tallyring.PrefetchLines(t.lines, t.homes(space[:0], keys[:n]))
+		tallyring.PrefetchLines(t.lines, homes(t, space[:0], keys[:n]))
 		keys = keys[n:]
 	}
 }
 
 // homes appends the home lines of keys to lines.
-func (t *Table) homes(lines, keys []uint64) []uint64 {
+func homes[Key ~uint64](t *Table, lines []uint64, keys []Key) []uint64 {
 	for _, key := range keys {
-		_, home := t.home(key)
+		_, home := t.home(uint64(key))
 		lines = append(lines, home*t.groupLines)
 	}
 	return lines
 }
 
 // beside appends the lines beside the home lines of those keys that are not at home.
-func (t *Table) beside(lines, keys []uint64) []uint64 {
+func beside[Key ~uint64](t *Table, lines []uint64, keys []Key) []uint64 {
 	for _, key := range keys {
-		key, home := t.home(key)
+		key, home := t.home(uint64(key))
 		if t.holdsAt(home, key) {
 			continue
 		}
@@ -60,18 +63,25 @@ func (t *Table) holdsAt(group, key uint64) bool {
 func (t *Table) AllowMany(
 	keys []uint64, now tallyring.Tick, cost, limit uint64, allowed []bool,
 ) {
+	AllowManyOf(t, keys, now, cost, limit, allowed)
+}
+
+// AllowManyOf is Table.AllowMany for keys of a type of the caller's.
+func AllowManyOf[Key ~uint64](
+	t *Table, keys []Key, now tallyring.Tick, cost, limit uint64, allowed []bool,
+) {
 	if len(allowed) < len(keys) {
 		panic(fmt.Sprintf("table: allowed has %d elements, want at least the %d of keys",
 			len(allowed), len(keys)))
 	}
 	var space [2 * batch]uint64
-	var arrived, fetched []uint64
+	var arrived, fetched []Key
 	for len(keys) > 0 || len(fetched) > 0 || len(arrived) > 0 {
 		next := keys[:min(len(keys), batch)]
 		keys = keys[len(next):]
-		tallyring.PrefetchLines(t.lines, t.beside(t.homes(space[:0], next), fetched))
+		tallyring.PrefetchLines(t.lines, beside(t, homes(t, space[:0], next), fetched))
 		for i, key := range arrived {
-			allowed[i] = t.Allow(key, now, cost, limit)
+			allowed[i] = t.Allow(uint64(key), now, cost, limit)
 		}
 		allowed = allowed[len(arrived):]
 		arrived, fetched = fetched, next

@@ -1,5 +1,5 @@
-// Command misses makes decisions for a cache simulator to count: run.sh in this folder runs it under
-// valgrind, with and without decisions, and divides the difference.
+// Command misses makes decisions for a cache simulator to count: run.sh in this folder runs it
+// under valgrind, with and without decisions, and divides the difference.
 package main
 
 import (

@@ -1,0 +1,72 @@
+package limiter
+
+import "github.com/tallyring/tallyring"
+
+// WithShadow begins in shadow mode, see SetShadow.
+func WithShadow() Option { return func(s *settings) { s.shadow = true } }
+
+// WithCountDenied makes denied events count as well, as Observe does: who keeps sending stays
+// denied. Without it a denied event changes nothing. Retries of one event in Wait or Reserve do not
+// count. It contradicts WithLog, whose memory follows what it counts.
+func WithCountDenied() Option { return func(s *settings) { s.countDenied = true } }
+
+// SetShadow turns shadow mode on or off: events are decided and counted as ever, and those that are
+// denied are counted by Stats.ShadowDenied and let pass. The decision on such an event is Allowed
+// and has a RetryAfter, which others have not. It is not counted in the window, so that the limiter
+// decides on the next one as if it had been denied; there is nothing to refund.
+func (l *Limiter) SetShadow(on bool) {
+	l.shadow.Store(on)
+	l.queues.wakeAll()
+}
+
+// Shadow reports whether the limiter is in shadow mode.
+func (l *Limiter) Shadow() bool { return l.shadow.Load() }
+
+// ObserveAt counts an event of key that is not to be decided on: it happened. It may take the count
+// beyond the limit. It returns false where the key found no cell and the policy counts nothing.
+func (l *Limiter) ObserveAt(key string, now tallyring.Tick, cost uint64) bool {
+	return l.ObserveKey(l.Key(key), now, cost)
+}
+
+// Observe is ObserveAt now.
+func (l *Limiter) Observe(key string, cost uint64) bool {
+	return l.ObserveAt(key, l.clock.Now(), cost)
+}
+
+// ObserveKey is ObserveAt for a key that is hashed already.
+func (l *Limiter) ObserveKey(k Key, now tallyring.Tick, cost uint64) bool {
+	if window := l.hot.of(k); window != nil {
+		window.Observe(now, cost)
+		return true
+	}
+	if l.table == nil {
+		return l.exact.allow(uint64(k), now, cost, tallyring.Unlimited)
+	}
+	return l.table.Allow(uint64(k), now, cost, tallyring.Unlimited)
+}
+
+// denied does what the options say about an event that was denied, and reports whether it passes.
+func (l *Limiter) denied(k Key, now tallyring.Tick, cost uint64) bool {
+	if l.countDenied {
+		l.ObserveKey(k, now, cost)
+	}
+	return l.passes()
+}
+
+// passes tells whether an event passes although it was denied.
+func (l *Limiter) passes() bool {
+	if !l.shadow.Load() {
+		return false
+	}
+	l.shadowDenied.Add(1)
+	return true
+}
+
+// enforced is take for an event that is tried again if it is denied, and so not counted then.
+func (l *Limiter) enforced(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	d := l.ask(k, now, cost)
+	if !d.Allowed {
+		d.Allowed = l.passes()
+	}
+	return d
+}

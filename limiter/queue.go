@@ -1,0 +1,210 @@
+package limiter
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tallyring/tallyring"
+)
+
+// Reservation is a place in the queue of a key: the event that it is for is counted when its turn
+// has come and the limit admits it, and not before. All methods may be called from any number of
+// goroutines.
+type Reservation struct {
+	queues *queues
+	key    Key
+	cost   uint64
+	done   chan struct{}
+
+	// Written under the lock of the key's queue, before done is closed.
+	place    *list.Element // nil once it is over: admitted, failed or canceled
+	decision tallyring.Decision
+	err      error
+}
+
+// Done returns a channel that is closed once the reservation is over: admitted, failed or canceled.
+func (r *Reservation) Done() <-chan struct{} { return r.done }
+
+// Result returns the decision by which the event was admitted. The error says that it can never
+// pass, because the limit was lowered meanwhile, or that it was canceled, or that its turn has not
+// come yet.
+func (r *Reservation) Result() (tallyring.Decision, error) {
+	select {
+	case <-r.done:
+		return r.decision, r.err
+	default:
+		return tallyring.Decision{}, fmt.Errorf("limiter: the reservation is still waiting")
+	}
+}
+
+// Cancel gives the place up, and reports whether it was still waiting: then nothing was counted and
+// nothing will be. An event that was admitted before stays counted; it can be refunded.
+func (r *Reservation) Cancel() bool { return r.queues.cancel(r) }
+
+// wait waits until r is over. If ctx is done before, nothing was counted.
+func (r *Reservation) wait(ctx context.Context) (tallyring.Decision, error) {
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		if r.Cancel() {
+			return tallyring.Decision{}, fmt.Errorf("limiter: wait: %w", context.Cause(ctx))
+		}
+		<-r.done
+	}
+	return r.decision, r.err
+}
+
+// errCanceled is the outcome of a reservation that was given up.
+var errCanceled = fmt.Errorf("limiter: the reservation was canceled")
+
+// queues are those who wait, in one queue per key and in order of arrival. Only the first of a queue
+// asks the limit; when he is denied, an alarm is set for the tick at which he may pass.
+//
+// A queue exists while somebody waits in it. Its shard's lock guards it; the lock is held while the
+// limit is asked, which never waits for anybody.
+type queues struct {
+	take    func(Key, uint64) tallyring.Decision
+	after   func(time.Duration, func()) (stop func() bool)
+	waiting atomic.Int64
+	shards  [queueShards]queueShard
+}
+
+const queueShards = 64
+
+type queueShard struct {
+	mu     sync.Mutex
+	queues map[Key]*queue
+}
+
+// queue is one key's queue.
+type queue struct {
+	places list.List   // of *Reservation
+	stop   func() bool // of the alarm; nil where none is set
+}
+
+// newQueues returns no queues for a limit that take asks, on the alarm of clock, or real time where
+// it has none.
+func newQueues(clock tallyring.Clock, take func(Key, uint64) tallyring.Decision) *queues {
+	s := &queues{take: take}
+	s.after = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+	if alarm, ok := clock.(tallyring.Alarm); ok {
+		s.after = alarm.AfterFunc
+	}
+	return s
+}
+
+func (s *queues) shard(k Key) *queueShard { return &s.shards[k%queueShards] }
+
+// wait is Wait for a limit that was asked before, if nobody waits for the key, and has denied.
+func (s *queues) wait(ctx context.Context, k Key, cost uint64) (tallyring.Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return tallyring.Decision{}, fmt.Errorf("limiter: wait: %w", context.Cause(ctx))
+	}
+	if s.waiting.Load() == 0 {
+		if d := s.take(k, cost); d.Allowed {
+			return d, nil
+		}
+	}
+	return s.reserve(k, cost).wait(ctx)
+}
+
+// reserve joins the queue of a key.
+func (s *queues) reserve(k Key, cost uint64) *Reservation {
+	r := &Reservation{queues: s, key: k, cost: cost, done: make(chan struct{})}
+	shard := s.shard(k)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if shard.queues == nil {
+		shard.queues = map[Key]*queue{}
+	}
+	if shard.queues[k] == nil {
+		shard.queues[k] = &queue{}
+	}
+	q := shard.queues[k]
+	r.place = q.places.PushBack(r)
+	s.waiting.Add(1)
+	if q.places.Len() == 1 {
+		s.serve(shard, k, q)
+	}
+	return r
+}
+
+// serve admits from the front of a queue whom the limit admits, and sets the alarm for the next.
+func (s *queues) serve(shard *queueShard, k Key, q *queue) {
+	if q.stop != nil {
+		q.stop()
+		q.stop = nil
+	}
+	for q.places.Len() > 0 {
+		first := q.places.Front().Value.(*Reservation)
+		d := s.take(k, first.cost)
+		switch {
+		case d.Allowed:
+			s.end(q, first, d, nil)
+		case d.RetryAfter == tallyring.Never:
+			s.end(q, first, d, fmt.Errorf("limiter: cost %d can never pass under limit %d, "+
+				"want at most that", first.cost, d.Limit))
+		default:
+			q.stop = s.after(max(d.RetryAfter, 1), func() { s.wake(k) })
+			return
+		}
+	}
+	delete(shard.queues, k)
+}
+
+// end takes a reservation out of its queue, and tells it the outcome.
+func (s *queues) end(q *queue, r *Reservation, d tallyring.Decision, err error) {
+	q.places.Remove(r.place)
+	r.place, r.decision, r.err = nil, d, err
+	s.waiting.Add(-1)
+	close(r.done)
+}
+
+// cancel ends a reservation, and reports whether it was waiting still.
+func (s *queues) cancel(r *Reservation) bool {
+	shard := s.shard(r.key)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if r.place == nil {
+		return false
+	}
+	q := shard.queues[r.key]
+	first := q.places.Front() == r.place
+	s.end(q, r, tallyring.Decision{}, errCanceled)
+	if first {
+		s.serve(shard, r.key, q) // who is first now may ask for less
+	}
+	return true
+}
+
+// wake serves the queue of a key, if there is one: an alarm has rung, or there may be more room.
+func (s *queues) wake(k Key) {
+	if s.waiting.Load() == 0 {
+		return
+	}
+	shard := s.shard(k)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if q := shard.queues[k]; q != nil {
+		s.serve(shard, k, q)
+	}
+}
+
+// wakeAll serves every queue.
+func (s *queues) wakeAll() {
+	if s.waiting.Load() == 0 {
+		return
+	}
+	for i := range s.shards {
+		shard := &s.shards[i]
+		shard.mu.Lock()
+		for k, q := range shard.queues {
+			s.serve(shard, k, q)
+		}
+		shard.mu.Unlock()
+	}
+}
