@@ -25,10 +25,10 @@
 //
 // # More than a yes or no
 //
-// [Limiter.Wait] and [Limiter.Reserve] are for those who would rather wait than be told no. [Several]
-// holds a key to several rates, and [TakeAll] an event to several keys: counted by all or by none.
-// [Limiter.Observe] counts what is not to be decided on, [WithCountDenied] counts what was denied,
-// and [WithShadow] decides without denying.
+// [Limiter.Wait] and [Limiter.Reserve] are for those who would rather wait than be told no.
+// [Several] holds a key to several rates, and [TakeAll] an event to several keys: counted by all or
+// by none. [Limiter.Observe] counts what is not to be decided on, [WithCountDenied] counts what was
+// denied, and [WithShadow] decides without denying.
 //
 // # Keys
 //
