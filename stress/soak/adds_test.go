@@ -16,7 +16,7 @@ func TestFaultsOfCountersAreSeen(t *testing.T) {
 			return nil
 		}
 	}
-	require.NoError(t, soakOf(t, part("none")).survive(40))
+	require.NoError(t, soakOf(t, part("none")).survive(rightRounds))
 	for fault, says := range map[string]string{
 		"loses an add":            `buckets .* hold`,
 		"counts late adds as new": `buckets .* hold`,
@@ -24,7 +24,7 @@ func TestFaultsOfCountersAreSeen(t *testing.T) {
 		"reads too much":          `counts \d+ when bucket`,
 		"estimates nothing":       `reads`,
 	} {
-		err := soakOf(t, part(fault)).survive(40)
+		err := soakOf(t, part(fault)).survive(faultRounds)
 		if assert.Error(t, err, "a counter that %s", fault) {
 			assert.Regexp(t, `^plain: .*`+says, err.Error(), fault)
 		}

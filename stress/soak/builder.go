@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tallyring/tallyring"
+)
 
 // builder makes the structures of one epoch, and the loads on them. What it makes is new; the desks
 // are those of the run.
@@ -51,6 +55,16 @@ func (b *builder) desk(structure string) *desk {
 
 // churnKeys returns the room for new keys in a structure: those of three rounds.
 func (b *builder) churnKeys() int { return 3 * max(b.calls/churnAsks, 1) * batch }
+
+// scaled returns the limit of a window that all workers ask for, given that of a usual run: in a
+// smaller run it is less, so that it is met as often and filled as soon.
+func (b *builder) scaled(usual uint64) uint64 {
+	const usualCalls, least = defaultBatches * defaultGoroutines, 16
+	if usual == tallyring.Unlimited {
+		return usual
+	}
+	return min(usual, max(usual*uint64(b.calls)/usualCalls, usual/least))
+}
 
 // number returns a number for a key that nobody else has.
 func (b *builder) number() uint64 {

@@ -161,7 +161,7 @@ func TestFaultsOfNewKeysAreSeen(t *testing.T) {
 		}
 	}
 	right := soakOf(t, part("none"))
-	require.NoError(t, right.survive(60))
+	require.NoError(t, right.survive(rightRounds))
 	load := right.builder.loads[0].(*churnLoad)
 	require.Greater(t, load.next-1<<56, uint64(10*len(load.held)), "sets of new keys")
 	for fault, says := range map[string]string{
@@ -169,7 +169,7 @@ func TestFaultsOfNewKeysAreSeen(t *testing.T) {
 		"loses a key's count":   `let \d pass, want exactly|reads`,
 		"has no horizon":        `has spent its limit, comes back at tick`,
 	} {
-		err := soakOf(t, part(fault)).survive(60)
+		err := soakOf(t, part(fault)).survive(faultRounds)
 		if assert.Error(t, err, "a structure that %s", fault) {
 			assert.Regexp(t, `^plain: key \d+ .*`+says, err.Error(), fault)
 		}
@@ -196,14 +196,14 @@ func TestFaultsUnderAFloodAreSeen(t *testing.T) {
 	}
 	for _, policy := range []table.Policy{table.Deny, table.Allow, table.Overflow} {
 		right := soakOf(t, part(policy, "none"))
-		require.NoError(t, right.survive(60))
+		require.NoError(t, right.survive(rightRounds))
 		done := right.builder.desks["plain"].evidence
 		require.Greater(t, min(done.seeds, done.debts, done.refused), uint64(1))
 		for fault, says := range says {
 			if fault == "overflows without a limit" && policy != table.Overflow {
 				continue
 			}
-			err := soakOf(t, part(policy, fault)).survive(60)
+			err := soakOf(t, part(policy, fault)).survive(faultRounds)
 			if assert.Error(t, err, "policy %d, a structure that %s", policy, fault) {
 				assert.Regexp(t, `^plain: .*`+says, err.Error(), fault)
 			}

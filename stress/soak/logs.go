@@ -64,10 +64,10 @@ func (b *builder) logs() error {
 	if err != nil {
 		return err
 	}
-	const limit = 4_000
+	limit := b.scaled(4_000)
 	// A log has no method that tells its bytes: each tick that counts takes 16, in a ring that may
 	// be twice as large, and a fill and a storm count at no more ticks than the largest limit.
-	ceiling := func() int { return 2 * 16 * 2 * limit }
+	ceiling := func() int { return 2 * 16 * 2 * int(limit) }
 	b.add(newWindowLoad(b.desk("slidinglog/log"), logOf(int64(length), parts), limit, ceiling, log))
 
 	const long = 4 * time.Second

@@ -48,7 +48,7 @@ func parse(args []string, messages io.Writer) (settings, error) {
 	flags.SetOutput(messages)
 	flags.DurationVar(&s.length, "for", 30*time.Second, "how long to run")
 	flags.Uint64Var(&s.seed, "seed", 0, "seed of all that is drawn (default one of its own)")
-	flags.IntVar(&s.goroutines, "goroutines", 8, "goroutines that work at once")
+	flags.IntVar(&s.goroutines, "goroutines", defaultGoroutines, "goroutines that work at once")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

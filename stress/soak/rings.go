@@ -25,11 +25,12 @@ func (b *builder) rings() error {
 		{"ring/unlimited",
 			tallyring.Window{Slots: 3, Width: 300 * time.Millisecond}, tallyring.Unlimited},
 	} {
-		r, err := atomicring.NewFor(ring.w, largest(ring.limit))
+		limit := b.scaled(ring.limit)
+		r, err := atomicring.NewFor(ring.w, largest(limit))
 		if err != nil {
 			return err
 		}
-		b.add(newWindowLoad(b.desk(ring.name), shapeOf(ring.w), ring.limit, r.Bytes, r))
+		b.add(newWindowLoad(b.desk(ring.name), shapeOf(ring.w), limit, r.Bytes, r))
 	}
 	w := tallyring.Window{Slots: 9, Width: 150 * time.Millisecond}
 	r, err := atomicring.New(w)

@@ -23,8 +23,9 @@ type settings struct {
 }
 
 const (
-	defaultBatches = 96
-	defaultLeast   = 24 // every kind of round is among so many
+	defaultBatches    = 96
+	defaultGoroutines = 8
+	defaultLeast      = 24 // every kind of round is among so many
 
 	epochRounds  = 48 // between two sets of structures
 	heapRounds   = 16 // between two looks at the heap

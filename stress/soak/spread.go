@@ -32,7 +32,8 @@ func (b *builder) spreads() error {
 		w     tallyring.Window
 		limit uint64
 	}{
-		{"pertcore/limiter", tallyring.Window{Slots: 3, Width: 400 * time.Millisecond}, 60_000},
+		{"pertcore/limiter", tallyring.Window{Slots: 3, Width: 400 * time.Millisecond},
+			b.scaled(60_000)},
 		{"pertcore/strict",
 			tallyring.Window{Slots: 4, Width: 250 * time.Millisecond, Strict: true}, 40},
 	} {

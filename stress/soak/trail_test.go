@@ -44,14 +44,14 @@ func TestFaultsOfTrailingWindowsAreSeen(t *testing.T) {
 	}
 	strict := tallyring.Window{Slots: 2, Width: width, Strict: true}
 	right := soakOf(t, part(strict, false))
-	require.NoError(t, right.survive(60))
+	require.NoError(t, right.survive(rightRounds))
 	require.Greater(t, right.sums().turns, uint64(10))
 	for _, w := range []tallyring.Window{{Slots: 1, Width: width}, {Slots: 2, Width: width}} {
 		require.Regexp(t, `^ring: \d+ events were counted from \d+ to \d+, want at most 24`,
-			soakOf(t, part(w, false)).survive(60))
+			soakOf(t, part(w, false)).survive(faultRounds))
 	}
 	require.Regexp(t, `^ring: event at \d+ was counted at \d+, want \d+ to \d+`,
-		soakOf(t, part(strict, true)).survive(60))
+		soakOf(t, part(strict, true)).survive(faultRounds))
 }
 
 // Goal: of a fixed window no bucket may hold more. Method: one that denies late.
@@ -62,5 +62,5 @@ func TestFaultsOfFixedWindowsAreSeen(t *testing.T) {
 			newPlainWindow(s, "admits one too many")))
 		return nil
 	})
-	require.Regexp(t, `^plain: 25 events were counted`, run.survive(60))
+	require.Regexp(t, `^plain: 25 events were counted`, run.survive(faultRounds))
 }

@@ -19,12 +19,12 @@ const (
 // turns are the loads on windows of very many narrow buckets and a limit that is seldom met: in one
 // storm they turn a hundred times while goroutines count, and nothing has left them when it ends.
 func (b *builder) turns() error {
-	w := tallyring.Window{Slots: turnSlots, Width: turnWidth}
-	r, err := atomicring.NewFor(w, largest(turnLimit))
+	w, limit := tallyring.Window{Slots: turnSlots, Width: turnWidth}, b.scaled(turnLimit)
+	r, err := atomicring.NewFor(w, largest(limit))
 	if err != nil {
 		return err
 	}
-	b.turn(newWindowLoad(b.desk("turn/tagged"), shapeOf(w), turnLimit, r.Bytes, r))
+	b.turn(newWindowLoad(b.desk("turn/tagged"), shapeOf(w), limit, r.Bytes, r))
 	added, err := atomicring.New(w)
 	if err != nil {
 		return err
@@ -37,18 +37,18 @@ func (b *builder) turns() error {
 	b.add(newAddLoad(b.desk("turn/counter"), shapeOf(w), counter.Bytes, counter))
 
 	w.Strict = true
-	l, err := pertcore.NewLimiter(w, turnLimit)
+	l, err := pertcore.NewLimiter(w, limit)
 	if err != nil {
 		return err
 	}
-	b.turn(b.spreadLoad("turn/pertcore", w, turnLimit, l))
-	keys, err := table.New(table.Config{Window: w, MaxLimit: largest(turnLimit), Keys: 2})
+	b.turn(b.spreadLoad("turn/pertcore", w, limit, l))
+	keys, err := table.New(table.Config{Window: w, MaxLimit: largest(limit), Keys: 2})
 	if err != nil {
 		return err
 	}
-	b.turn(newWindowLoad(b.desk("turn/table"), shapeOf(w), turnLimit, keys.Bytes,
+	b.turn(newWindowLoad(b.desk("turn/table"), shapeOf(w), limit, keys.Bytes,
 		tableKey{keys, mixed(b.number())}, tableKey{keys, mixed(b.number())}))
-	return b.turnLimiter(w)
+	return b.turnLimiter(w, limit)
 }
 
 // turn adds a load that no fill brings to its limit.
@@ -58,14 +58,14 @@ func (b *builder) turn(l *windowLoad) {
 }
 
 // turnLimiter is a key of a limiter, and a hot one.
-func (b *builder) turnLimiter(w tallyring.Window) error {
-	l, err := limiter.New(turnLimit, w.Length(), limiter.WithResolution(w.Width),
-		limiter.WithMaxLimit(largest(turnLimit)), limiter.WithStrictWindow(), limiter.WithKeys(2),
+func (b *builder) turnLimiter(w tallyring.Window, limit uint64) error {
+	l, err := limiter.New(limit, w.Length(), limiter.WithResolution(w.Width),
+		limiter.WithMaxLimit(largest(limit)), limiter.WithStrictWindow(), limiter.WithKeys(2),
 		limiter.WithClock(b.line), limiter.WithHotKeys("service"))
 	if err != nil {
 		return err
 	}
-	load := newWindowLoad(b.desk("turn/limiter"), shapeOf(w), turnLimit,
+	load := newWindowLoad(b.desk("turn/limiter"), shapeOf(w), limit,
 		func() int { return l.Stats().Bytes }, limiterKey{l, "client"}, limiterKey{l, "service"})
 	load.tune = l.SetLimit
 	b.turn(load)

@@ -68,12 +68,12 @@ func plainPart(s shape, fault string) func(*builder) error {
 func TestFaultsOfWindowsAreSeen(t *testing.T) {
 	for name, s := range plainShapes {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, soakOf(t, plainPart(s, "none")).survive(40))
+			require.NoError(t, soakOf(t, plainPart(s, "none")).survive(rightRounds))
 			for _, row := range windowFaults {
 				if row.shapes != nil && !slices.Contains(row.shapes, name) {
 					continue
 				}
-				err := soakOf(t, plainPart(s, row.fault)).survive(40)
+				err := soakOf(t, plainPart(s, row.fault)).survive(faultRounds)
 				if assert.Error(t, err, "a window that %s", row.fault) {
 					assert.Regexp(t, `^plain: .*`+row.says, err.Error(), row.fault)
 					assert.NotContains(t, err.Error(), "\n")
@@ -111,6 +111,6 @@ func TestFaultsOfLogsAreSeen(t *testing.T) {
 			return err
 		}
 	}
-	require.NoError(t, soakOf(t, part(false)).survive(40))
-	require.Regexp(t, `^log: window 0 buckets .* hold`, soakOf(t, part(true)).survive(40))
+	require.NoError(t, soakOf(t, part(false)).survive(rightRounds))
+	require.Regexp(t, `^log: window 0 buckets .* hold`, soakOf(t, part(true)).survive(faultRounds))
 }
