@@ -92,3 +92,22 @@ func TestEventsEdges(t *testing.T) {
 	e.Skip(1)
 	assert.Equal(t, uint64(1), e.Read().High, "what did not fit has left")
 }
+
+// Goal: numbering the events anew is not felt, not by what did not fit either.
+// Method: one event that does not fit just before that, then marked ones: while it is held they do
+// not fit either, so that the sum is saturated until the last of those has left.
+func TestWhatDidNotFitIsNumberedAnewToo(t *testing.T) {
+	const n = 10
+	e := mustEvents(t, n, 0.01, 100)
+	e.position, e.newest = math.MaxInt64/2-2, math.MaxInt64/2-2
+	e.Add(math.MaxUint64)
+	for i := range 3 * n {
+		want := uint64(saturated)
+		if i >= 2*n-1 {
+			want = n
+		}
+		require.Equal(t, want, e.Read().High, "after %d more", i)
+		e.Add(1)
+	}
+	require.Less(t, e.position, int64(1000), "events were not numbered anew")
+}

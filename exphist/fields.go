@@ -39,3 +39,23 @@ func (f *fields) set(i int, number uint64) {
 		f.words[word+1] = f.words[word+1]&^(f.mask>>done) | number>>done
 	}
 }
+
+// fill makes count numbers from number i on the low bits of number. It writes each word once.
+func (f *fields) fill(i, count int, number uint64) {
+	number &= f.mask
+	bit := uint(i) * f.width
+	word, shift := bit/64, bit%64
+	filled := f.words[word] & (1<<shift - 1)
+	for range count {
+		filled |= number << shift
+		if shift += f.width; shift >= 64 {
+			f.words[word] = filled
+			word++
+			shift -= 64
+			filled = number >> (f.width - shift)
+		}
+	}
+	if shift > 0 {
+		f.words[word] = f.words[word]>>shift<<shift | filled
+	}
+}

@@ -67,10 +67,7 @@ func (b *buckets) fill(level, count int, place uint64) {
 	if level < 0 {
 		return
 	}
-	r := ring{0, count}
-	for i := range count {
-		b.ends.set(b.slot(level, r, i), place)
-	}
-	b.setRing(level, r)
+	b.ends.fill(level*b.slots, count, place)
+	b.setRing(level, ring{0, count})
 	b.top = max(b.top, level)
 }

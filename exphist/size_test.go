@@ -106,7 +106,8 @@ func TestShapesHoldTheirMost(t *testing.T) {
 }
 
 // Goal: a row of fields is a row of numbers.
-// Method: every width; random numbers set in random order, compared with a slice after each.
+// Method: every width; random numbers set in random order, one and several alike, compared with a
+// slice after each.
 func TestFieldsAreNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for width := uint(1); width < 64; width++ {
@@ -117,8 +118,15 @@ func TestFieldsAreNumbers(t *testing.T) {
 		want := make([]uint64, count)
 		for range 200 {
 			i, number := random.IntN(count), random.Uint64()
-			f.set(i, number)
-			want[i] = number & (1<<width - 1)
+			if n := random.IntN(count + 1 - i); n%2 == 0 {
+				f.fill(i, n, number)
+				for j := range n {
+					want[i+j] = number & (1<<width - 1)
+				}
+			} else {
+				f.set(i, number)
+				want[i] = number & (1<<width - 1)
+			}
 			for j := range want {
 				require.Equal(t, want[j], f.at(j), "width %d", width)
 			}
