@@ -30,7 +30,8 @@
 //
 // Counts up to most never overflow. What comes beyond and no longer fits saturates: High and the
 // estimate are then above every finite limit, Low still holds, and when what did not fit has left
-// the window the histogram is as exact as ever.
+// the window the histogram is as exact as ever. While it is full, what comes next does not fit
+// either.
 //
 // # Deciding
 //
