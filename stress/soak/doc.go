@@ -38,4 +38,13 @@
 //	span      the buckets in one of which an event was counted
 //	churn     keys that are new, each asked for by many goroutines at once
 //	debtor    a key at its limit, which must be denied while a flood of new keys fills the table
+//	ghost     a key that comes back by a tick of its old window, after others have taken its cell
+//	trail     narrow strict windows by Take alone: every trailing window is checked tick by tick
+//	turn      very many narrow buckets, which turn by the hundred and keep all that they count
+//
+// # What it does not see
+//
+// A denial that should not have been, if another goroutine takes the permit later; a decision by an
+// old limit just after it was changed; a reading that was wrong only for a moment. Histories of
+// single operations show these. Clocks are not part of it: all ticks are the timeline's.
 package main
