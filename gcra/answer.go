@@ -43,9 +43,10 @@ func (r *Rate) retry(s standing, now tallyring.Tick, cost, burst uint64) time.Du
 	return r.after(now, s.lag+s.debt-r.Depth(burst-cost))
 }
 
-// after returns the time from now in which so many units pass, less than Never.
+// after returns the time from now in which so many units pass. It is less than Never: no word is
+// due 2^62 units from any tick, and none of them is longer than a nanosecond.
 func (r *Rate) after(now tallyring.Tick, units uint64) time.Duration {
-	return time.Duration(min(r.wait(uint64(now), units), uint64(tallyring.Never)-1))
+	return time.Duration(r.wait(uint64(now), units))
 }
 
 // Read returns what word owes at now, in events: the estimate, and the whole numbers below and

@@ -50,16 +50,15 @@ func onProcs(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// attempts repeats what Bucket does with a transition, one attempt at a time. With hold it lets
-// other goroutines run between its look at the word and what it does about it, so that they meet
-// even on one processor. It returns how many attempts failed because another goroutine's came
-// first.
-func attempts(b *Bucket, hold bool, transition func(word uint64) uint64) (overtaken int) {
+// attempts repeats what Bucket does with a transition, one attempt at a time. It runs wait, if
+// there is one, between its first look at the word and what it does about it, so that goroutines
+// meet even on one processor. It returns how many attempts failed because another's came first.
+func attempts(b *Bucket, wait func(), transition func(word uint64) uint64) (overtaken int) {
 	for {
 		word := b.word.Load()
-		if hold {
-			runtime.Gosched()
-			hold = false
+		if wait != nil {
+			wait()
+			wait = nil
 		}
 		next := transition(word)
 		if next == word || b.word.CompareAndSwap(word, next) {
@@ -70,12 +69,20 @@ func attempts(b *Bucket, hold bool, transition func(word uint64) uint64) (overta
 }
 
 // ask is Bucket.Allow in attempts.
-func ask(b *Bucket, now tallyring.Tick, cost uint64, hold bool) (allowed bool, overtaken int) {
-	overtaken = attempts(b, hold, func(word uint64) (next uint64) {
+func ask(b *Bucket, now tallyring.Tick, cost uint64, wait func()) (allowed bool, overtaken int) {
+	overtaken = attempts(b, wait, func(word uint64) (next uint64) {
 		next, allowed = b.rate.Next(word, now, cost, b.burst)
 		return next
 	})
 	return allowed, overtaken
+}
+
+// yielding returns what lets other goroutines run, or nil.
+func yielding(yes bool) func() {
+	if yes {
+		return runtime.Gosched
+	}
+	return nil
 }
 
 // TestExactlyTheBurstPassesAtOnce lets 50 goroutines at once ask a bucket that is full for one
@@ -97,7 +104,7 @@ func TestExactlyTheBurstPassesAtOnce(t *testing.T) {
 					allowed = b.Take(now, 1).Allowed
 				default:
 					var n int
-					allowed, n = ask(b, now, 1, round%4 == worker%5)
+					allowed, n = ask(b, now, 1, yielding(round%4 == worker%5))
 					overtaken.Add(int64(n))
 				}
 				if allowed {
@@ -148,7 +155,7 @@ func TestStormKeepsEveryUnit(t *testing.T) {
 							net.Add(int64(cost))
 						}
 					case 3:
-						allowed, n := ask(b, now, cost, rng.IntN(8) == 0)
+						allowed, n := ask(b, now, cost, yielding(rng.IntN(8) == 0))
 						require.True(t, allowed)
 						net.Add(int64(cost))
 						overtaken.Add(int64(n))
@@ -191,7 +198,7 @@ func TestStormStaysUnderTheRate(t *testing.T) {
 					allowed = b.Allow(now, 1)
 				} else {
 					var n int
-					allowed, n = ask(b, now, 1, rng.IntN(4) == 0)
+					allowed, n = ask(b, now, 1, yielding(rng.IntN(4) == 0))
 					overtaken.Add(int64(n))
 				}
 				if allowed {

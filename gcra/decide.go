@@ -6,7 +6,7 @@ import "github.com/tallyring/tallyring"
 // span of the given unit, and otherwise a value for which Newest is false. Units, Due, Newest, Debt
 // and Plain make the shortest decision, in parts that inline: see Bucket.Allow.
 func (r *Rate) Due(word, units uint64) uint64 {
-	return word ^ (units&^r.inSpan)<<1&unmarked
+	return word ^ (units-r.Elapsed(units))<<1&unmarked
 }
 
 // Newest tells whether due is that of a word that was last charged in this span.
@@ -17,7 +17,7 @@ func (r *Rate) Newest(due uint64) bool { return due < r.newer }
 // every burst. Where it is not, the burst and the cost are Plain, and due is Newest, the event is
 // admitted by adding the debt to the word, less due, plus Elapsed. Otherwise Next must tell.
 func (r *Rate) Debt(due, units, cost uint64) uint64 {
-	return uint64(max(int64(due)-int64(units&r.inSpan), 0)) + cost*r.perEvent
+	return uint64(max(int64(due-r.Elapsed(units)), 0)) + cost*r.perEvent
 }
 
 // Elapsed returns what has passed of the span of a unit.

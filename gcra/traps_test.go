@@ -94,6 +94,21 @@ func TestTrapLateTick(t *testing.T) {
 	}
 }
 
+// A tick before all time is tick 0, even if its bits look like those of the end of the word's span,
+// where all is paid for.
+func TestTrapNegativeTick(t *testing.T) {
+	b := bucket(t, 1, time.Second, 1)
+	span := tallyring.Tick(b.rate.Span())
+	require.Greater(t, span, second+5)
+	require.True(t, b.Allow(span+5, 1))
+	alike := 2*span - 1 + math.MinInt64
+	for _, tick := range []tallyring.Tick{alike, alike + 1<<62, -1, math.MinInt64} {
+		require.False(t, b.Allow(tick, 1), "tick %d", tick)
+		require.False(t, b.Take(tick, 1).Allowed, "tick %d", tick)
+	}
+	require.True(t, b.Allow(2*span-1, 1))
+}
+
 // Late ticks mint nothing, wherever they come: of two buckets that are drained at one tick, one is
 // then asked for all it has at the newest tick, and the other at late ticks too. By no tick has the
 // other admitted more.
@@ -173,6 +188,16 @@ func TestTrapLastTick(t *testing.T) {
 		late := b.Take(math.MaxInt64-tallyring.Tick(tallyring.MaxLength), 0)
 		require.GreaterOrEqual(t, late.At, math.MaxInt64-tallyring.Tick(b.rate.Span()),
 			"%+v: a late event counts in the word's span", s)
+
+		// So far apart nothing is promised but sense.
+		far := bucket(t, s.events, s.per, s.burst)
+		for _, tick := range []tallyring.Tick{0, 1 << 60, 1 << 61, 1 << 62, math.MaxInt64} {
+			far.Add(tick, s.burst)
+			d := far.Take(math.MaxInt64, 1)
+			require.Equal(t, tallyring.Tick(math.MaxInt64), d.At)
+			require.GreaterOrEqual(t, min(d.RetryAfter, d.ResetAfter), time.Duration(0))
+			require.Less(t, max(d.RetryAfter, d.ResetAfter), tallyring.Never)
+		}
 	}
 }
 

@@ -93,6 +93,34 @@ func TestExpiredIsFull(t *testing.T) {
 	}
 }
 
+// TestGlanceDecidesAsNext takes the parts of the shortest decision to words of every shape, at
+// ticks in their span and beside: they know which those are, whatever the bits above, and decide as
+// Next does. A word with the mark is in no span.
+func TestGlanceDecidesAsNext(t *testing.T) {
+	for _, s := range shapes {
+		r, decided, refused := s.rate(t), 0, 0
+		for range rounds(30) {
+			walk(t, s, 60, func(_, word uint64, o operation) {
+				units := r.Units(max(o.now, 0))
+				due := r.Due(word, units)
+				require.Equal(t, r.behind(word, units) == 0, r.Newest(due), "%+v: %#x", s, word)
+				require.False(t, r.Newest(r.Due(word|1<<63, units)), "%+v: %#x", s, word)
+				if !r.Newest(due) || !r.Plain(o.cost, o.burst) {
+					return
+				}
+				want, ok := r.Next(word, o.now, o.cost, o.burst)
+				debt := r.Debt(due, units, o.cost)
+				require.Equal(t, ok, debt <= r.Depth(o.burst), "%+v: %#x, %+v", s, word, o)
+				if ok {
+					require.Equal(t, want, word-due+r.Elapsed(units)+debt)
+				}
+				decided, refused = decided+reached(ok), refused+reached(!ok)
+			})
+		}
+		require.Positive(t, min(decided, refused), "%+v", s)
+	}
+}
+
 // TestNoWordComesBackAfterTakeover gives a cell from key to key, each time it has expired, as a
 // table does: the next key starts with nothing but the index. Keys are charged, overcharged and
 // refunded at ticks that are multiples of the interval, so that words repeat within one key's life
