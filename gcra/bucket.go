@@ -107,8 +107,8 @@ func (b *Bucket) Read(now tallyring.Tick) tallyring.Reading {
 }
 
 // Refund takes back count events that were charged at the tick at, which is Decision.At of the
-// event. The bucket is never fuller than it was at that tick without the event, and Refund does
-// nothing once the second span ([Rate.Span]) after that tick has begun and was charged.
+// event. It makes the bucket full as of that tick at most, and does nothing once the bucket has
+// been charged in the second span ([Rate.Span]) after that of the tick, or later.
 func (b *Bucket) Refund(at tallyring.Tick, count uint64) {
 	for {
 		word := b.word.Load()

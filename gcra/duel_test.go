@@ -99,7 +99,7 @@ func TestVerbsMeet(t *testing.T) {
 				owed := b.Read(now).High
 				exclusive := c.name == "Allow" || c.name == "Take"
 				if want := c.want(); owed != want || exclusive && allowed == asked {
-					t.Errorf("round %d: owed %d, want %d; %t, %t", round, owed, want, allowed, asked)
+					t.Errorf("%d: owed %d, want %d; %t, %t", round, owed, want, allowed, asked)
 				}
 				prepare()
 			})
