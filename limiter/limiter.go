@@ -72,6 +72,9 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 		l.maxLimit = tallyring.Unlimited
 		return l, err
 	}
+	if s.bucket {
+		return l, l.holdBuckets(limit, window, s)
+	}
 	var err error
 	l.table, err = table.New(table.Config{
 		Window:   s.window(window),

@@ -38,6 +38,8 @@ type settings struct {
 	maxLimit       uint64
 	ipv6PrefixBits int
 	hot            []string
+	burst          uint64
+	bucket         bool
 	shadow         bool
 	countDenied    bool
 }
@@ -62,6 +64,14 @@ func WithStrictWindow() Option { return func(s *settings) { s.strict = true } }
 // WithFixedWindow counts in one bucket that starts anew at each multiple of the window. Up to twice
 // the limit can pass around a boundary.
 func WithFixedWindow() Option { return func(s *settings) { s.fixed = true } }
+
+// WithBurst makes a token bucket of each key (package gcra): events come at the rate of limit per
+// window, and after a pause up to burst of them at once. It takes no more memory than two buckets
+// of a window. The rate is fixed for the limiter's life; the limit that decisions name, and that
+// SetLimit and SetKeyLimit change, is the burst.
+func WithBurst(burst uint64) Option {
+	return func(s *settings) { s.burst, s.bucket = burst, true }
+}
 
 // WithLog keeps the tick of every admitted event: exact, with memory that follows the limit, and a
 // mutex per key. It is for small limits.
@@ -100,6 +110,9 @@ func (s *settings) validate(limit uint64, window time.Duration) error {
 	case s.log && (s.fixed || s.strict || s.resolved):
 		return fmt.Errorf("limiter: the log is exact and has no buckets, " +
 			"want it without fixed window, strict window or resolution")
+	case s.bucket && (s.fixed || s.strict || s.resolved || s.log || len(s.hot) > 0):
+		return fmt.Errorf("limiter: a token bucket has no buckets of time, " +
+			"want it without fixed or strict window, resolution, log or hot keys")
 	case s.log && s.countDenied:
 		return fmt.Errorf("limiter: the memory of the log follows what it counts, " +
 			"want it without counting denied events")
@@ -124,7 +137,10 @@ func (s *settings) validate(limit uint64, window time.Duration) error {
 		return fmt.Errorf("limiter: clock is nil, want one such as tallyring.Monotonic()")
 	case s.ipv6PrefixBits < 1 || s.ipv6PrefixBits > 128:
 		return fmt.Errorf("limiter: IPv6 prefix is %d bits, want 1 to 128", s.ipv6PrefixBits)
-	case s.maxLimit != 0 && s.maxLimit < limit && limit != tallyring.Unlimited:
+	case s.bucket && s.maxLimit != 0 && s.maxLimit < s.burst && s.burst != tallyring.Unlimited:
+		return fmt.Errorf("limiter: burst %d is above the largest limit %d, want at most that",
+			s.burst, s.maxLimit)
+	case !s.bucket && s.maxLimit != 0 && s.maxLimit < limit && limit != tallyring.Unlimited:
 		return fmt.Errorf("limiter: limit %d is above the largest limit %d, want at most that",
 			limit, s.maxLimit)
 	}

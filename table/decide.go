@@ -40,12 +40,12 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 	return t.allowSlow(key, home, now, cost, limit)
 }
 
-// allowApart is Allow for a key that is a reserved fingerprint, and for a cell of one line or more,
-// which is a group by itself.
+// allowApart is Allow for a key that is a reserved fingerprint, for a cell of one word that is no
+// window, and for a cell of one line or more, which is a group by itself.
 func (t *Table) allowApart(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 	key, home := t.home(key)
 	if t.groupCells != 1 {
-		return t.allowSlow(key, home, now, cost, limit)
+		return t.allowWord(key, home, now, cost, limit)
 	}
 	pair := t.pair(home)
 	head := pair.State.Load()
@@ -59,6 +59,29 @@ func (t *Table) allowApart(key uint64, now tallyring.Tick, cost, limit uint64) b
 		if pair.State.Load() == head {
 			return false
 		}
+	}
+	return t.allowSlow(key, home, now, cost, limit)
+}
+
+// allowWord is Allow for a cell of one word, whatever it holds.
+func (t *Table) allowWord(key, home uint64, now tallyring.Tick, cost, limit uint64) bool {
+	quad := &t.quads[home]
+	for distance := uint64(1); quad != nil; distance++ {
+		pair := &quad[match(quad, key)&3]
+		state := pair.State.Load()
+		if pair.Key.Load() != key {
+			quad = t.after(home, distance)
+			continue
+		}
+		if pending(state) {
+			break
+		}
+		next, allowed := t.transition.Next(state, now, cost, limit)
+		if next == state && pair.State.Load() == state ||
+			next != state && pair.State.CompareAndSwap(state, next) {
+			return allowed
+		}
+		break
 	}
 	return t.allowSlow(key, home, now, cost, limit)
 }
@@ -106,7 +129,7 @@ func (t *Table) tryAllow(
 		return verdict == atomicring.Admitted,
 			counted || verdict != atomicring.Again && word.Load() == state
 	}
-	next, allowed := t.packed.Next(state, now, cost, limit)
+	next, allowed := t.transition.Next(state, now, cost, limit)
 	if next == state {
 		return allowed, word.Load() == state
 	}
@@ -150,7 +173,7 @@ func (t *Table) tryTake(
 		counted := verdict == atomicring.Admitted && cost > 0
 		return d, counted || verdict != atomicring.Again && word.Load() == state
 	}
-	next, d := t.packed.Take(state, now, cost, limit)
+	next, d := t.transition.Take(state, now, cost, limit)
 	if next == state {
 		return d, word.Load() == state
 	}
@@ -195,7 +218,7 @@ func (t *Table) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 		if t.groupCells == 1 {
 			reading, verdict = t.tagged.TryRead(t.ring(cell), state, now)
 		} else {
-			reading = t.packed.Read(state, now)
+			reading = t.transition.Read(state, now)
 		}
 		if verdict != atomicring.Again && t.pair(cell).State.Load() == state {
 			return reading
@@ -223,7 +246,7 @@ func (t *Table) Refund(key uint64, at tallyring.Tick, count uint64) {
 			}
 			continue
 		}
-		next := t.packed.Refund(state, at, count)
+		next := t.transition.Refund(state, at, count)
 		if next == state || t.pair(cell).State.CompareAndSwap(state, next) {
 			return
 		}

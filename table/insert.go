@@ -56,21 +56,22 @@ func (t *Table) raise(index uint64) {
 }
 
 // start returns the bucket in which a key begins that is inserted at the stored index: no earlier
-// than the horizon, so that a late tick is late for it.
+// than the horizon, so that a late tick is late for it. A word of index 0 that counts nothing would
+// take any tick for its first; the next bucket will do as well, once in twenty years or more.
 func (t *Table) start(index uint64) uint64 {
 	horizon := t.horizon.Load()
 	if horizon == 0 || t.states.behind(horizon<<t.states.shift, index) >= 0 {
 		return index
 	}
-	return horizon &^ pendingMark
+	return max(horizon&^pendingMark, 1)
 }
 
 // index returns the bucket of now as states keep it.
 func (t *Table) index(now tallyring.Tick) uint64 {
-	if t.groupCells == 1 {
+	if t.transition == nil {
 		return t.tagged.Index(now)
 	}
-	return t.packed.Index(now)
+	return t.transition.Index(now)
 }
 
 // resolve settles the pending cell of key that was seen to hold state, unless another cell of the

@@ -34,6 +34,32 @@ type Config struct {
 	MaxLimit uint64 // the largest limit it must hold exactly; 0 or Unlimited leave that to the form
 	Keys     int    // keys that count something at one time and always fit, 1 to MaxKeys
 	WhenFull Policy
+
+	// Cells says what the cells hold instead of counts in Window, whose two slots must then be as
+	// long as the spans of Cells. Nil means the window.
+	Cells Transition
+}
+
+// Transition is an algorithm whose state is one word, so that a cell can hold it, and the
+// transitions of that word, which are pure. [atomicring.Packed] is one, and gcra.Rate is another.
+//
+// The topmost bit of a word is 0: the table marks cells with it that are not settled. Below it lies
+// an index of time, from IndexShift on, that no transition moves back. A word whose index lies two
+// behind that of a tick, or one where the window has one slot, is as good as new at that tick. So is
+// at any time a word of an index and nothing else, and from then on no tick counts as earlier than
+// its index. IndexShift is 8 or more.
+type Transition interface {
+	IndexShift() uint
+	Index(now tallyring.Tick) uint64
+	MaxLimit() uint64 // a larger finite limit decides as this one
+
+	// Next decides on an event, and returns the word that counts it, or word itself where it is
+	// denied or has cost 0. Take adds the whole answer.
+	Next(word uint64, now tallyring.Tick, cost, limit uint64) (next uint64, allowed bool)
+	Take(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, tallyring.Decision)
+
+	Read(word uint64, now tallyring.Tick) tallyring.Reading
+	Refund(word uint64, at tallyring.Tick, count uint64) (next uint64)
 }
 
 const (
@@ -54,15 +80,16 @@ const (
 // Table counts the events of many keys in one window, and decides on them. All methods may be
 // called from any number of goroutines; none allocates. A Table must not be copied.
 type Table struct {
-	lines  []tallyring.Line // the memory of all cells
-	quads  []tallyring.Quad // the same: a group of packed cells each
-	pairs  []tallyring.Pair // the same: a packed cell each, or the start of a tagged one
-	words  []atomic.Uint64  // the same
-	apart  uint64           // the last fingerprint that the shortest decision leaves to others
-	packed atomicring.Packed
-	tagged atomicring.Tagged
-	states states
-	window tallyring.Window
+	lines      []tallyring.Line // the memory of all cells
+	quads      []tallyring.Quad // the same: a group of packed cells each
+	pairs      []tallyring.Pair // the same: a packed cell each, or the start of a tagged one
+	words      []atomic.Uint64  // the same
+	apart      uint64           // the last fingerprint that the shortest decision leaves to others
+	packed     atomicring.Packed
+	transition Transition // of cells of one word: packed, or Config.Cells; else nil
+	tagged     atomicring.Tagged
+	states     states
+	window     tallyring.Window
 
 	groups     uint64
 	groupCells uint64 // cells in a group
@@ -72,7 +99,7 @@ type Table struct {
 
 	reach    []atomic.Uint32 // four homes to a word
 	policy   Policy
-	overflow *atomicring.Ring // nil unless the policy is Overflow
+	overflow overflow // nil unless the policy is Overflow
 	events   tally
 
 	// horizon is marked, and then the first bucket in which no key that lost its cell still
@@ -99,6 +126,9 @@ func New(c Config) (*Table, error) {
 	}
 	load := packedLoad
 	t.apart = deadKey
+	if c.Cells != nil {
+		t.apart = math.MaxUint64
+	}
 	if t.groupCells == 1 {
 		t.apart = math.MaxUint64
 		load = taggedLoad
@@ -115,7 +145,7 @@ func New(c Config) (*Table, error) {
 		tallyring.Quads(t.lines), tallyring.Pairs(t.lines), tallyring.Words(t.lines)
 	t.reach = make([]atomic.Uint32, (t.groups+3)/4)
 	if c.WhenFull == Overflow {
-		t.overflow, err = atomicring.NewFor(c.Window, t.MaxLimit())
+		t.overflow, err = newOverflow(c, t.MaxLimit())
 	}
 	return t, err
 }
@@ -123,6 +153,10 @@ func New(c Config) (*Table, error) {
 // choose picks the form of the cells, and returns how many lines a group of them takes. As in
 // package atomicring, one slot is always packed, and two where that holds the limit.
 func (t *Table) choose(c Config) (lines uint64, err error) {
+	if c.Cells != nil {
+		t.transition = c.Cells
+		return t.chooseWord(c)
+	}
 	least := uint64(easyLimit)
 	if c.MaxLimit != 0 && c.MaxLimit != tallyring.Unlimited {
 		least = c.MaxLimit
@@ -130,9 +164,8 @@ func (t *Table) choose(c Config) (lines uint64, err error) {
 	if c.Window.Slots <= 2 {
 		t.packed, err = atomicring.NewPacked(c.Window, 1)
 		if err == nil && (c.Window.Slots == 1 || t.packed.MaxLimit() >= least) {
-			t.states = states{shift: t.packed.IndexShift(), slots: int64(c.Window.Slots)}
-			t.groupCells, t.cellPairs, t.bound = packedPerGroup, 1, packedBound
-			return 1, t.holds(c)
+			t.transition = &t.packed
+			return t.chooseWord(c)
 		}
 		if c.Window.Slots == 1 {
 			return 0, err
@@ -150,6 +183,13 @@ func (t *Table) choose(c Config) (lines uint64, err error) {
 	t.groupCells, t.bound = 1, taggedBound
 	t.cellPairs = lines * tallyring.LineBytes / tallyring.PairBytes
 	return lines, t.holds(c)
+}
+
+// chooseWord is choose for cells of one word.
+func (t *Table) chooseWord(c Config) (lines uint64, err error) {
+	t.states = states{shift: t.transition.IndexShift(), slots: int64(c.Window.Slots)}
+	t.groupCells, t.cellPairs, t.bound = packedPerGroup, 1, packedBound
+	return 1, t.holds(c)
 }
 
 // cellLines returns how many lines a key and its ring take.
@@ -172,10 +212,10 @@ const easyLimit = 1<<12 - 2
 // MaxLimit returns the largest limit that a cell can hold. A larger finite limit decides as this
 // one.
 func (t *Table) MaxLimit() uint64 {
-	if t.groupCells == 1 {
+	if t.transition == nil {
 		return t.tagged.MaxLimit()
 	}
-	return t.packed.MaxLimit()
+	return t.transition.MaxLimit()
 }
 
 // Bytes returns the memory of the table, which never changes.
