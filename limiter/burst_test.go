@@ -163,7 +163,7 @@ func TestTokenBucketErrors(t *testing.T) {
 		says  []string
 	}{
 		{0, time.Second, nil, []string{"0 events"}},
-		{100, 1, nil, []string{"100 events"}},
+		{100, 1, nil, []string{"rate of 100 per 1ns"}},
 		{1, time.Second, []limiter.Option{limiter.WithStrictWindow()}, []string{"token bucket"}},
 		{1, time.Second, []limiter.Option{limiter.WithLog()}, []string{"token bucket"}},
 		{1, time.Second, []limiter.Option{limiter.WithHotKeys("a")}, []string{"token bucket"}},

@@ -61,8 +61,8 @@ func (r *Reservation) wait(ctx context.Context) (tallyring.Decision, error) {
 // errCanceled is the outcome of a reservation that was given up.
 var errCanceled = fmt.Errorf("limiter: the reservation was canceled")
 
-// queues hold those who wait, one queue per key, in order of arrival. Only the first of a queue asks
-// the limit; when that denies, an alarm is set for the tick at which the event may pass.
+// queues hold those who wait, one queue per key, in order of arrival. Only the first of a queue
+// asks the limit; when that denies, an alarm is set for the tick at which the event may pass.
 //
 // A queue exists while somebody waits in it. Its shard's lock guards it; the lock is held while the
 // limit is asked, which never waits for anybody.

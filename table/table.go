@@ -44,10 +44,10 @@ type Config struct {
 // transitions of that word, which are pure. [atomicring.Packed] is one, and gcra.Rate is another.
 //
 // The topmost bit of a word is 0: the table marks cells with it that are not settled. Below it lies
-// an index of time, from IndexShift on, that no transition moves back. A word whose index lies two
-// behind that of a tick, or one where the window has one slot, is as good as new at that tick. So is
-// at any time a word of an index and nothing else, and from then on no tick counts as earlier than
-// its index. IndexShift is 8 or more.
+// an index of time, from IndexShift on, that no transition moves back; IndexShift is 8 or more. A
+// word whose index lies two behind that of a tick, or one where the window has one slot, is as good
+// as new at that tick. So is a word of an index and nothing else at any time, and from then on no
+// tick counts as earlier than that index.
 type Transition interface {
 	IndexShift() uint
 	Index(now tallyring.Tick) uint64
