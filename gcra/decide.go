@@ -67,7 +67,21 @@ func (r *Rate) admits(s standing, cost, burst uint64) bool {
 // itself and false where the event is denied. It returns word itself and true for an event of cost
 // 0 that the burst would admit.
 func (r *Rate) Next(word uint64, now tallyring.Tick, cost, burst uint64) (uint64, bool) {
-	s := r.standing(word, r.Units(max(now, 0)))
+	units := r.Units(max(now, 0))
+	due := r.Due(word, units)
+	if !r.Newest(due) || !r.Plain(cost, burst) {
+		return r.nextSlow(word, units, cost, burst)
+	}
+	debt := r.Debt(due, units, cost)
+	if debt > r.Depth(burst) {
+		return word, false
+	}
+	return word - due + r.Elapsed(units) + debt, true
+}
+
+// nextSlow is Next where a glance does not tell.
+func (r *Rate) nextSlow(word, units, cost, burst uint64) (uint64, bool) {
+	s := r.standing(word, units)
 	if !r.admits(s, cost, r.Clamp(burst)) {
 		return word, false
 	}

@@ -53,6 +53,9 @@ func NewRate(events uint64, per time.Duration, burst uint64) (Rate, error) {
 // larger finite burst decides as this one.
 func (r *Rate) MaxBurst() uint64 { return r.maxBurst }
 
+// MaxLimit is MaxBurst, by the name that a table asks for: the limit of its decisions is the burst.
+func (r *Rate) MaxLimit() uint64 { return r.maxBurst }
+
 // Span returns the length of a span, rounded up: what the burst that NewRate was given takes to
 // refill, or less than twice that; but 2^30 units, a seventh of a second to 1.1 s, at least. A word
 // expires one to two spans after it was last charged.

@@ -93,10 +93,10 @@ func TestExpiredIsFull(t *testing.T) {
 	}
 }
 
-// TestGlanceDecidesAsNext takes the parts of the shortest decision to words of every shape, at
+// TestGlanceDecidesAsTheLongWay takes the parts of the shortest decision to words of every shape, at
 // ticks in their span and beside: they know which those are, whatever the bits above, and decide as
-// Next does. A word with the mark is in no span.
-func TestGlanceDecidesAsNext(t *testing.T) {
+// the long way does. A word with the mark is in no span.
+func TestGlanceDecidesAsTheLongWay(t *testing.T) {
 	for _, s := range shapes {
 		r, decided, refused := s.rate(t), 0, 0
 		for range rounds(30) {
@@ -108,7 +108,7 @@ func TestGlanceDecidesAsNext(t *testing.T) {
 				if !r.Newest(due) || !r.Plain(o.cost, o.burst) {
 					return
 				}
-				want, ok := r.Next(word, o.now, o.cost, o.burst)
+				want, ok := r.nextSlow(word, units, o.cost, o.burst)
 				debt := r.Debt(due, units, o.cost)
 				require.Equal(t, ok, debt <= r.Depth(o.burst), "%+v: %#x, %+v", s, word, o)
 				if ok {
