@@ -10,6 +10,8 @@
 //	pertcore    one window on a line per processor    one hot limit that all processors ask
 //	atomicring  one ring of buckets                   one limit, no keys
 //	slidinglog  the exact log                         small limits, and the oracle in tests
+//	exphist     the exponential histogram             nearly exact, in a few hundred bytes
+//	gcra        the token bucket, in one word         a rate and a burst
 //
 // # Words
 //

@@ -53,6 +53,7 @@ var promises = []promise{
 	{"atomicring", "(*Tagged).Near", true, true},
 	{"atomicring", "(*Tagged).Plain", true, true},
 	{"atomicring", "inside", true, true},
+	{"atomicring", "(*Tagged).recall", true, true},
 	{"atomicring", "(*Packed).pack", true, true},
 	{"atomicring", "(*Ring).Add", false, true},
 	{"atomicring", "(*Ring).Allow", false, true},
@@ -65,6 +66,16 @@ var promises = []promise{
 	{"table", "(*Table).Allow", false, true},
 	{"table", "(*Table).Take", false, true},
 
+	{"table", "(*Table).after", false, true},
+	{"table", "(*Table).allowWord", false, true},
+
+	{"gcra", "(*Bucket).Allow", false, true},
+	{"gcra", "(*Bucket).Take", false, true},
+	{"gcra", "(*Rate).Next", false, true},
+	{"exphist", "(*Histogram).Add", false, true},
+	{"exphist", "(*Histogram).Allow", false, true},
+	{"exphist", "(*Histogram).Take", false, true},
+
 	{"pertcore", "(*Counter).Add", false, true},
 	{"pertcore", "(*Limiter).Allow", false, true},
 
@@ -72,6 +83,7 @@ var promises = []promise{
 	{"limiter", "(*Limiter).Key", true, true},
 	{"limiter", "(*Limiter).AllowKey", false, true},
 	{"limiter", "(*Limiter).Take", false, true},
+	{"limiter", "(*Several).TakeKey", false, true},
 }
 
 // Goal: what must be cheap stays cheap. Method: the compiler's own account of what it inlines and
