@@ -279,10 +279,18 @@ func TestTrapSaturation(t *testing.T) {
 			}
 			require.Equal(t, r.maxBurst, r.Read(word, 1e18).High, "%+v", s)
 			require.Equal(t, r.maxBurst, r.Read(word, 1e18).Low, "%+v", s)
-			for _, burst := range []uint64{1, s.burst, r.maxBurst, tallyring.Unlimited - 1} {
+			for _, burst := range []uint64{1, s.burst, r.MaxBurst(), tallyring.Unlimited - 1} {
 				_, ok := r.Next(word, 1e18, 1, burst)
 				require.False(t, ok, "%+v, burst %d", s, burst)
 			}
+			// A larger burst decides as the largest, and its Limit says so.
+			_, d := r.Take(0, 1e18, r.MaxLimit(), tallyring.Unlimited-1)
+			require.True(t, d.Allowed)
+			require.Equal(t, r.MaxLimit(), d.Limit)
+			b := bucket(t, s.events, s.per, s.burst)
+			require.LessOrEqual(t, b.Burst(), b.MaxBurst())
+			require.False(t, b.Allow(1e18, b.Burst()+1))
+			require.Equal(t, b.MaxBurst() > b.Burst(), b.Add(1e18, b.Burst()+1))
 		}
 	}
 }

@@ -93,9 +93,9 @@ func TestExpiredIsFull(t *testing.T) {
 	}
 }
 
-// TestGlanceDecidesAsTheLongWay takes the parts of the shortest decision to words of every shape, at
-// ticks in their span and beside: they know which those are, whatever the bits above, and decide as
-// the long way does. A word with the mark is in no span.
+// TestGlanceDecidesAsTheLongWay takes the parts of the shortest decision to words of every shape,
+// at ticks in their span and beside: they know which those are, whatever the bits above, and decide
+// as the long way does. A word with the mark is in no span.
 func TestGlanceDecidesAsTheLongWay(t *testing.T) {
 	for _, s := range shapes {
 		r, decided, refused := s.rate(t), 0, 0
