@@ -12,6 +12,13 @@ import (
 
 // What a table relies on, as the package comment states it.
 
+// walks repeats a test of a walk, and goes on for long until it has seen what is to be seen.
+func walks(seen func() bool, test func()) {
+	for n := 0; n < rounds(30) || n < 5000 && !seen(); n++ {
+		test()
+	}
+}
+
 // walk drives a word through random operations, and calls see with each step.
 func walk(t *testing.T, s shape, operations int, see func(before, after uint64, o operation)) {
 	p := newPair(t, s, "of a walk")
@@ -38,7 +45,7 @@ func walk(t *testing.T, s shape, operations int, see func(before, after uint64, 
 func TestIndexNeverMovesBack(t *testing.T) {
 	for _, s := range shapes {
 		r, moves, refunds := s.rate(t), 0, 0
-		for range rounds(30) {
+		walks(func() bool { return min(moves, refunds) > 0 }, func() {
 			walk(t, s, 200, func(before, after uint64, o operation) {
 				require.Zero(t, after>>63, "%+v: mark in %#x", s, after)
 				if before == 0 || after == before {
@@ -55,7 +62,7 @@ func TestIndexNeverMovesBack(t *testing.T) {
 					refunds++
 				}
 			})
-		}
+		})
 		require.Positive(t, min(moves, refunds), "%+v: no turn, or no refund", s)
 	}
 }
@@ -66,7 +73,7 @@ func TestIndexNeverMovesBack(t *testing.T) {
 func TestExpiredIsFull(t *testing.T) {
 	for _, s := range shapes {
 		r, nearly := s.rate(t), 0
-		for range rounds(30) {
+		walks(func() bool { return nearly > 0 }, func() {
 			walk(t, s, 40, func(_, word uint64, o operation) {
 				index := r.Units(max(o.now, 0)) >> r.spanBits
 				if word == 0 || r.behind(word, r.Units(max(o.now, 0))) != 0 {
@@ -88,7 +95,7 @@ func TestExpiredIsFull(t *testing.T) {
 					nearly++ // it was due in the span between
 				}
 			})
-		}
+		})
 		require.Positive(t, nearly, "%+v: no word reached into the next span", s)
 	}
 }
@@ -99,7 +106,7 @@ func TestExpiredIsFull(t *testing.T) {
 func TestGlanceDecidesAsTheLongWay(t *testing.T) {
 	for _, s := range shapes {
 		r, decided, refused := s.rate(t), 0, 0
-		for range rounds(30) {
+		walks(func() bool { return min(decided, refused) > 0 }, func() {
 			walk(t, s, 60, func(_, word uint64, o operation) {
 				units := r.Units(max(o.now, 0))
 				due := r.Due(word, units)
@@ -116,7 +123,7 @@ func TestGlanceDecidesAsTheLongWay(t *testing.T) {
 				}
 				decided, refused = decided+reached(ok), refused+reached(!ok)
 			})
-		}
+		})
 		require.Positive(t, min(decided, refused), "%+v", s)
 	}
 }
