@@ -69,6 +69,13 @@ var promises = []promise{
 	{"table", "(*Table).after", false, true},
 	{"table", "(*Table).allowWord", false, true},
 
+	{"gcra", "(*clock).Units", true, true},
+	{"gcra", "(*Rate).Due", true, true},
+	{"gcra", "(*Rate).Newest", true, true},
+	{"gcra", "(*Rate).Debt", true, true},
+	{"gcra", "(*Rate).Elapsed", true, true},
+	{"gcra", "(*Rate).Depth", true, true},
+	{"gcra", "(*Rate).Plain", true, true},
 	{"gcra", "(*Bucket).Allow", false, true},
 	{"gcra", "(*Bucket).Take", false, true},
 	{"gcra", "(*Rate).Next", false, true},

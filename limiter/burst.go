@@ -9,16 +9,11 @@ import (
 	"github.com/tallyring/tallyring/table"
 )
 
-// buckets are token buckets as the table's cells hold them. A limit is a burst.
-type buckets struct{ gcra.Rate }
-
-func (b *buckets) MaxLimit() uint64 { return b.MaxBurst() }
-
 // holdBuckets makes the table one of token buckets.
 func (l *Limiter) holdBuckets(events uint64, per time.Duration, s settings) error {
 	largest := max(s.burst, s.maxLimit)
 	if s.burst == tallyring.Unlimited {
-		largest = s.maxLimit
+		largest = max(events, s.maxLimit)
 	}
 	rate, err := gcra.NewRate(events, per, largest)
 	if err != nil {
@@ -26,10 +21,10 @@ func (l *Limiter) holdBuckets(events uint64, per time.Duration, s settings) erro
 	}
 	l.limit.Store(s.burst)
 	l.table, err = table.New(table.Config{
-		Window:   tallyring.Window{Slots: 2, Width: rate.Span()},
+		Window:   tallyring.Window{Slots: 2, Width: min(rate.Span(), tallyring.MaxLength)},
 		Keys:     s.keys,
 		WhenFull: s.policy,
-		Cells:    &buckets{rate},
+		Cells:    &rate,
 	})
 	if err != nil {
 		return fmt.Errorf("limiter: %w", err)

@@ -155,6 +155,26 @@ func TestTokenBucketVerbs(t *testing.T) {
 	require.Equal(t, [5]bool{true, true, true}, allowed)
 }
 
+// TestTokenBucketsOfAnyLength makes buckets that take a nanosecond and ten years to refill.
+func TestTokenBucketsOfAnyLength(t *testing.T) {
+	l, err := limiter.New(1, tallyring.MaxLength, limiter.WithBurst(1))
+	require.NoError(t, err)
+	d := l.TakeAt("a", start, 1)
+	require.True(t, d.Allowed)
+	require.Equal(t, tallyring.MaxLength, l.TakeAt("a", start, 1).RetryAfter)
+	require.True(t, l.AllowAt("a", start+tallyring.Tick(tallyring.MaxLength), 1))
+	l, err = limiter.New(7, 1, limiter.WithBurst(7))
+	require.NoError(t, err)
+	require.True(t, l.AllowAt("a", start, 7))
+	require.False(t, l.AllowAt("a", start, 1))
+	require.True(t, l.AllowAt("a", start+1, 7))
+	l, err = limiter.New(30, time.Second, limiter.WithBurst(tallyring.Unlimited))
+	require.NoError(t, err)
+	require.True(t, l.AllowAt("a", start, 1e6))
+	require.NoError(t, l.SetLimit(30))
+	require.False(t, l.AllowAt("a", start, 1))
+}
+
 func TestTokenBucketErrors(t *testing.T) {
 	for _, c := range []struct {
 		limit uint64
