@@ -143,9 +143,9 @@ func TestSeveralDoesNotAllocate(t *testing.T) {
 // denied is left counted, and no charge was taken back twice.
 func TestSeveralUnderContention(t *testing.T) {
 	const keys, workers = 4, 64
-	events := 1_000_000
-	if testing.Short() {
-		events /= 10
+	events, stepNanos := 1_000_000, int64(5000)
+	if testing.Short() { // as much time in fewer events
+		events, stepNanos = events/10, stepNanos*10
 	}
 	rates := []limiter.Rate{
 		{40, 10 * time.Millisecond}, {300, 100 * time.Millisecond}, {2000, time.Second},
@@ -161,7 +161,7 @@ func TestSeveralUnderContention(t *testing.T) {
 		group.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(worker)))
 			for range events / workers {
-				now := tallyring.Tick(clock.Add(random.Int64N(5000)))
+				now := tallyring.Tick(clock.Add(random.Int64N(stepNanos)))
 				key := random.IntN(keys)
 				j := s.TakeAt(names[key], now, 1)
 				if !j.Allowed {
