@@ -55,6 +55,7 @@ func everyVerb(l *limiter.Limiter, clock *tallyring.ManualClock) map[string]func
 		"address":    func() { l.AllowKey(l.KeyAddr(addr), tick(), 1) },
 		"AllowMany":  func() { l.AllowMany(batch, tick(), 1, allowed) },
 		"Prefetch":   func() { l.Prefetch(batch...) },
+		"Prefetch 1": func() { l.Prefetch(batch[0]) },
 		"Take":       func() { l.Take("text", 1) },
 		"TakeAt":     func() { l.TakeAt("text", tick(), 1) },
 		"TakeKey":    func() { l.TakeKey(batch[1], clock.Now(), 1000) },

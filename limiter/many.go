@@ -12,6 +12,11 @@ const batch = 32
 
 // Prefetch fetches what the decisions on keys will touch, without waiting for it. Call it when the
 // keys are known and there is other work to do before they are decided on. It changes nothing.
+//
+// Inlined into another package, a call with single keys would put them on the heap: what a generic
+// function keeps is not known there.
+//
+//go:noinline
 func (l *Limiter) Prefetch(keys ...Key) {
 	if l.table != nil {
 		table.PrefetchOf(l.table, keys)

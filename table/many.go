@@ -12,6 +12,11 @@ const batch = 16
 
 // Prefetch fetches the home lines of keys for writing, without waiting for any. Call it when the
 // keys are known and there is other work to do before they are decided on. It changes nothing.
+//
+// It is not inlined: in another package a call with single keys would put them on the heap, since
+// what a generic function keeps is not known there.
+//
+//go:noinline
 func (t *Table) Prefetch(keys ...uint64) { PrefetchOf(t, keys) }
 
 // PrefetchOf is Table.Prefetch for keys of a type of the caller's.
