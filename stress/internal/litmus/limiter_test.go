@@ -67,15 +67,17 @@ func TestSpendAgainstFold(t *testing.T) {
 }
 
 // TestRefundAgainstSpend lets a refund on the newest bucket of a limiter in shared mode, which ends
-// the generation, meet an event. Neither is lost; what the event says is left shows which it saw.
+// the generation, meet an event. One of the events that are refunded the center counts, the other
+// one a shard. Nothing is lost; what the event says is left shows what it saw.
 func TestRefundAgainstSpend(t *testing.T) {
 	newRace("limiter: a refund and a spend", []outcome{
 		{"refunded | admitted at last, all but 1 remain | 1 to 1", "the refund first"},
-		{"refunded | admitted at last, all but 2 remain | 1 to 1", "the spend first"},
+		{"refunded | admitted at last, all but 3 remain | 1 to 1", "the spend first"},
 	}, func(t testing.TB) contest {
 		l, limit := opened(t, 8)
+		l.Allow(last, 1)
 		return contest{[]func() string{
-			func() string { l.Refund(last, 1); return "refunded" },
+			func() string { l.Refund(last, 2); return "refunded" },
 			func() string {
 				d := l.Take(last, 1)
 				return fmt.Sprintf("%s, all but %d remain", verdict(d), limit-d.Remaining)
@@ -85,36 +87,54 @@ func TestRefundAgainstSpend(t *testing.T) {
 }
 
 // TestSetLimitAgainstAllow changes the limit beside an event. The event goes by the old limit or
-// the new one; and once SetLimit has returned nothing is admitted by the old one.
+// the new one; and once SetLimit has returned nothing is counted by the old one, neither an event
+// that begins then nor one that had begun. So where the limit was lowered, what is counted when
+// SetLimit returns is what is counted at rest.
 func TestSetLimitAgainstAllow(t *testing.T) {
-	start := func(shared bool, from, to uint64) func(t testing.TB) contest {
-		return func(t testing.TB) contest {
-			l := newLimiter(t, from)
-			if shared {
-				l, _ = opened(t, 8)
-			} else {
-				l.Allow(last, 1)
-			}
+	exact := func(t testing.TB) *pertcore.Limiter {
+		l := newLimiter(t, 2)
+		l.Allow(last, 1)
+		return l
+	}
+	shared := func(t testing.TB) *pertcore.Limiter {
+		l, _ := opened(t, 8)
+		return l
+	}
+	for mode, limiter := range map[string]func(t testing.TB) *pertcore.Limiter{
+		"exact": exact, "shared": shared,
+	} {
+		newRace("limiter: the limit lowered in "+mode+" mode", []outcome{
+			{"true | 2 to 2, then false | 2 to 2", "the event first"},
+			{"false | 1 to 1, then false | 1 to 1", "the new limit first"},
+		}, func(t testing.TB) contest {
+			l := limiter(t)
 			return contest{[]func() string{
 				func() string { return fmt.Sprint(l.Allow(last, 1)) },
 				func() string {
-					if err := l.SetLimit(to); err != nil {
+					if err := l.SetLimit(1); err != nil {
 						return err.Error()
 					}
-					dawdle()
-					return fmt.Sprint(l.Allow(last, 1))
+					held := l.Read(last)
+					return fmt.Sprintf("%s, then %t", counts(held), l.Allow(last, 1))
 				},
 			}, func() string { return counts(l.Read(last)) }}
-		}
+		}).run(t)
 	}
-	lowered := []outcome{
-		{"true | false | 2 to 2", "the event first"},
-		{"false | false | 1 to 1", "the new limit first"},
-	}
-	newRace("limiter: the limit lowered in exact mode", lowered, start(false, 2, 1)).run(t)
-	newRace("limiter: the limit lowered in shared mode", lowered, start(true, 0, 1)).run(t)
 	newRace("limiter: the limit raised", []outcome{
 		{"false | true | 2 to 2", "the event first"},
 		{"true | false | 2 to 2", "the event after the new limit, and before the other one"},
-	}, start(false, 1, 2)).run(t)
+	}, func(t testing.TB) contest {
+		l := newLimiter(t, 1)
+		l.Allow(last, 1)
+		return contest{[]func() string{
+			func() string { return fmt.Sprint(l.Allow(last, 1)) },
+			func() string {
+				if err := l.SetLimit(2); err != nil {
+					return err.Error()
+				}
+				dawdle()
+				return fmt.Sprint(l.Allow(last, 1))
+			},
+		}, func() string { return counts(l.Read(last)) }}
+	}).run(t)
 }
