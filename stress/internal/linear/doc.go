@@ -3,7 +3,7 @@
 // the checker porcupine looks for an order in which a plain sequential model gives the same
 // answers. All of it is in the tests.
 //
-//	event      Allow, Take or Add: what may count something
+//	event      Allow, Take, Observe or Add: what may count something
 //	script     what each goroutine is going to do: ticks around a bucket's end, above all
 //	history    what they did, each call with a stamp before it and one after
 //	subject    the ring, key or limiter that a script drives

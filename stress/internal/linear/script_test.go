@@ -42,7 +42,7 @@ type author struct {
 	rng    *rand.Rand
 	window tallyring.Window
 
-	fixedLimit bool // the subject's limit is not an argument
+	fixedLimit bool // the subject's limit is not an argument, except that there may be none
 	limits     []uint64
 	adds       bool // the subject has Add
 	reads      bool // a Read among other calls is within the order
@@ -128,7 +128,9 @@ func (a *author) step(now, top tallyring.Tick, limit uint64, reads bool) step {
 		s.verb, s.tick = addVerb, top
 	case kind < 19 && reads:
 		s.verb = readVerb
-	case kind == 19 && !a.fixedLimit:
+	case kind == 19 && a.fixedLimit:
+		s.limit = tallyring.Unlimited
+	case kind == 19:
 		s.limit = some(a.rng, 0, limit-1, limit+1, tallyring.Unlimited)
 	}
 	if a.rng.IntN(16) == 0 {

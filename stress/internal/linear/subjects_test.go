@@ -52,13 +52,18 @@ func (k onKeys) do(in input) (out output) {
 	return out
 }
 
-// onLimiter drives a sharded limiter. The limit is its own.
+// onLimiter drives a sharded limiter. The limit is its own; an event without one is observed, which
+// counts it as an event that is always admitted.
 type onLimiter struct{ *pertcore.Limiter }
 
 func (l onLimiter) do(in input) (out output) {
 	switch in.verb {
 	case allowVerb:
-		out.ok = l.Allow(in.tick, in.cost)
+		if out.ok = in.limit == tallyring.Unlimited; out.ok {
+			l.Observe(in.tick, in.cost)
+		} else {
+			out.ok = l.Allow(in.tick, in.cost)
+		}
 	case takeVerb:
 		out.decision = l.Take(in.tick, in.cost)
 	case refundVerb:
