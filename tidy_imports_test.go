@@ -39,7 +39,8 @@ var mayImport = []struct {
 		[]string{xterm}},
 	{"stress/...", []string{".", "atomicring", "pertcore", "table", "slidinglog", "limiter",
 		"exphist", "gcra"}, []string{anyone}},
-	{"bench/...", []string{".", "atomicring", "pertcore", "table", "slidinglog", "limiter"},
+	{"bench/...", []string{".", "atomicring", "pertcore", "table", "slidinglog", "limiter",
+		"exphist", "gcra"},
 		[]string{anyone}},
 }
 

@@ -21,10 +21,10 @@ const (
 	mostLogged = slidinglog.MaxRuns
 )
 
-// Bytes returns the memory of one key: of a ring, its share of the table that the limiter keeps
-// them in; of a token bucket, one word like a fixed window, the same; of the log, what it takes
-// when it holds as many requests as the limit admits, each at a tick of its own; of an exponential
-// histogram, what it says, whatever then finds it by its key.
+// Bytes returns the memory of one key: of a ring or a token bucket, its share of the table that the
+// limiter keeps them in; of the log, what it takes when it holds as many requests as the limit
+// admits, each at a tick of its own; of an exponential histogram, what it says, whatever then finds
+// it by its key.
 func (k Kind) Bytes(p Plan) (float64, error) {
 	switch k.Name {
 	case "log":
@@ -47,8 +47,10 @@ func (k Kind) Bytes(p Plan) (float64, error) {
 	}
 	window := p.Window * time.Duration(scale)
 	switch k.Name {
-	case "fixed", "gcra":
+	case "fixed":
 		options = append(options, limiter.WithFixedWindow())
+	case "gcra":
+		options = append(options, limiter.WithBurst(p.Limit))
 	case "strict":
 		options = append(options, limiter.WithStrictWindow())
 		fallthrough

@@ -243,6 +243,31 @@ func TestBytesPerKey(t *testing.T) {
 	}
 }
 
+// Goal: whatever plan is valid, there is a limiter whose cells hold its token bucket, so that its
+// bytes can be asked for. Method: the ends of the limits and windows, and what lies between.
+func TestTokenBucketsFitCells(t *testing.T) {
+	kind := Kind{Scheme: replay.Scheme{Name: "gcra"}}
+	weighed := 0
+	for _, window := range []time.Duration{
+		1, 36, 999, time.Microsecond, time.Second, time.Minute, 365 * 24 * time.Hour,
+		tallyring.MaxLength,
+	} {
+		for shift := range uint(57) {
+			for _, limit := range []uint64{1<<shift - 1, 1 << shift, 1<<shift + 1} {
+				p := Plan{Limit: limit, Window: window}
+				if p.Validate() != nil {
+					continue
+				}
+				got, err := kind.Bytes(p)
+				require.NoError(t, err, "%d per %v", limit, window)
+				require.Less(t, got, 23.0, "%d per %v", limit, window)
+				weighed++
+			}
+		}
+	}
+	require.Greater(t, weighed, 100)
+}
+
 // Goal: a plan that cannot be measured is refused in one line. Method: each field wrong.
 func TestPlanValidate(t *testing.T) {
 	good := Plan{
