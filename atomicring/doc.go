@@ -28,7 +28,9 @@
 // enough bits that ticks up to [tallyring.MaxLength] apart are told apart; a window for which that
 // leaves fewer than 8 bits of count is refused at construction. The newest bucket never moves back:
 // an Allow with a late tick is decided and counted in the newest bucket, an Add in its own bucket
-// or, if that has left the ring, not at all.
+// or, if that has left the ring, not at all. A denied event moves nothing, but for one case: where
+// an event may pass and has turned a tagged ring for that, and others take the last of the limit
+// before it is counted, it is denied and the ring stays turned.
 //
 // # What a concurrent reader may miss
 //
