@@ -19,10 +19,12 @@ import (
 var benchedSize = workload.Size{Keys: 1_000_000, Hashes: 1_000_000, Cells: 100_000}
 
 func BenchmarkOneKey(b *testing.B)       { benchAll(b, "OneKey/") }
+func BenchmarkWindows(b *testing.B)      { benchAll(b, "Windows/") }
 func BenchmarkHot(b *testing.B)          { benchAll(b, "Hot") }
 func BenchmarkKeys(b *testing.B)         { benchAll(b, "Keys/") }
 func BenchmarkKeysParallel(b *testing.B) { benchAll(b, "KeysParallel/") }
 func BenchmarkHashed(b *testing.B)       { benchAll(b, "Hashed/") }
+func BenchmarkWindowKeys(b *testing.B)   { benchAll(b, "WindowKeys/") }
 func BenchmarkPrefetch(b *testing.B)     { benchAll(b, "Prefetch/") }
 func BenchmarkChurn(b *testing.B)        { benchAll(b, "Churn") }
 func BenchmarkClock(b *testing.B)        { benchAll(b, "Clock") }

@@ -1,8 +1,6 @@
 package contender
 
 import (
-	"time"
-
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/atomicring"
 	"github.com/tallyring/tallyring/limiter"
@@ -16,8 +14,11 @@ type ring struct {
 }
 
 func newRing(slots int, limit Limit) (Single, error) {
-	width := Span / time.Duration(max(slots-1, 1))
-	made, err := atomicring.NewFor(tallyring.Window{Slots: slots, Width: width}, uint64(limit))
+	return newRingOf(tallyring.Window{Slots: slots, Width: Span / widths(slots)}, limit)
+}
+
+func newRingOf(w tallyring.Window, limit Limit) (Single, error) {
+	made, err := atomicring.NewFor(w, uint64(limit))
 	return ring{made, uint64(limit)}, err
 }
 
@@ -51,12 +52,14 @@ func (s spread) Decide(e Events) (allowed int) {
 	return allowed
 }
 
-// newLimiter returns a limiter of two buckets. Its clock stands at Start, since ticks given to a
-// limiter belong to its clock.
-func newLimiter(keys int, limit Limit) (*limiter.Limiter, error) {
+// newLimiter returns a limiter, of two buckets where no option says otherwise. Its clock stands
+// after every tick that is given to it: those that lie ahead of the clock it counts one by one,
+// since that is a mistake of its user's.
+func newLimiter(keys int, limit Limit, options ...limiter.Option) (*limiter.Limiter, error) {
 	clock := &tallyring.ManualClock{}
-	clock.Set(Start)
-	return limiter.New(uint64(limit), Span, limiter.WithKeys(keys), limiter.WithClock(clock))
+	clock.Set(Start + 1<<61)
+	options = append(options, limiter.WithKeys(keys), limiter.WithClock(clock))
+	return limiter.New(uint64(limit), Span, options...)
 }
 
 // texts is the engine's limiter with keys given as text.

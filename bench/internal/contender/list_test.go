@@ -1,7 +1,9 @@
 package contender
 
 import (
+	"errors"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +41,42 @@ func TestSinglesDecide(t *testing.T) {
 	}
 }
 
+// Goal: every kind of window allows what is under its limit and denies once that is spent, and its
+// copies are windows that count, so that their memory is that of windows in use. Method: as above,
+// at the limit of each; the copies are counted.
+func TestWindowsDecide(t *testing.T) {
+	seen := map[string]bool{}
+	for _, maker := range Windows() {
+		t.Run(maker.Name, func(t *testing.T) {
+			assert.False(t, seen[maker.Name], "two of this name")
+			seen[maker.Name] = true
+			single, err := maker.Make(maker.Limit)
+			require.NoError(t, err)
+			limit := int(maker.Limit)
+			allowed := single.Decide(Events{Start, 0, 3 * limit})
+			assert.LessOrEqual(t, allowed, limit)
+			assert.GreaterOrEqual(t, allowed, limit*4/5, "an error of 0.1 denies from 1/1.2 on")
+			assert.Zero(t, single.Decide(Events{Start, 0, 50}))
+			later := Start + 3*tallyring.Tick(Span)
+			assert.Equal(t, 20, single.Decide(Events{later, 0, 20}), "as good as new")
+			kept, err := maker.Copies(3)
+			require.NoError(t, err)
+			assert.Equal(t, 3, reflect.ValueOf(kept).Len())
+			assert.Positive(t, maker.Enough)
+		})
+	}
+}
+
+// Goal: copies that do not count what they are made for are an error.
+func TestCopiesCount(t *testing.T) {
+	create := func() (*int, error) { return new(int), nil }
+	_, err := copies(2, create, func(*int) bool { return false })
+	assert.EqualError(t, err, "copy 0 denies what it should hold")
+	_, err = copies(2, func() (*int, error) { return nil, errors.New("no memory") },
+		func(*int) bool { return true })
+	assert.EqualError(t, err, "no memory")
+}
+
 // Goal: every keyed contender holds each key to the limit, and no key to another's.
 func TestKeyedsDecide(t *testing.T) {
 	for _, maker := range Keyeds() {
@@ -57,7 +95,7 @@ func TestKeyedsDecide(t *testing.T) {
 // Goal: the same for hashes.
 func TestHashedsDecide(t *testing.T) {
 	const a, b = 0x9e3779b97f4a7c15, 0x12345
-	for _, maker := range Hasheds() {
+	for _, maker := range append(Hasheds(), WindowKeys()...) {
 		t.Run(maker.Name, func(t *testing.T) {
 			hashed, err := maker.Make(10, Few)
 			require.NoError(t, err)

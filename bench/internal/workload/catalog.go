@@ -35,6 +35,8 @@ func Catalog(size Size) []Source {
 		{"OneKey/workload=allowed", oneKeyAllowed},
 		{"OneKey/workload=denied", oneKeyDenied},
 		{"OneKey/workload=seven", oneKeySeven},
+		{windowsAllowedBench, windowsAllowed},
+		{windowsDeniedBench, windowsDenied},
 		{"Hot", hot},
 		keysSource(1000),
 		keysSource(size.Keys),
@@ -48,6 +50,7 @@ func Catalog(size Size) []Source {
 	}
 	return append(list,
 		hashedSource(size.Hashes),
+		windowKeysSource(size.Keys),
 		prefetchSource(size.Hashes),
 		Source{"Churn", func() (Workload, error) { return churn(size.Cells), nil }},
 		floodSource(size),

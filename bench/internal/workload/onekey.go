@@ -56,10 +56,15 @@ func floorEntries() []Entry {
 		{floorInfo("floor-add", "one atomic add"), func() (Trial, error) {
 			return Trial{Run: func(_, _, events int) int { return word.Add(events) }}, nil
 		}},
-		{floorInfo(floorCAS, "one load, one compare-and-swap"), func() (Trial, error) {
-			return Trial{Run: func(_, _, events int) int { return word.CAS(events) }}, nil
-		}},
+		casEntry(word),
 	}
+}
+
+// casEntry is the floor of one key.
+func casEntry(word floor.Word) Entry {
+	return Entry{floorInfo(floorCAS, "one load, one compare-and-swap"), func() (Trial, error) {
+		return Trial{Run: func(_, _, events int) int { return word.CAS(events) }}, nil
+	}}
 }
 
 // singles are the limits without keys. Those that never deny are left out where all is denied.

@@ -121,8 +121,8 @@ func (r *Runner) alone(w Workload, workers int) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.Keys > 0 {
-			s.result.HeapPerKey, s.result.ProcessPerKey = memoryNow().per(before, w.Keys)
+		if keys := max(w.Keys, s.Keys); keys > 0 {
+			s.result.HeapPerKey, s.result.ProcessPerKey = memoryNow().per(before, keys)
 		}
 		from := 0
 		if floor != nil {

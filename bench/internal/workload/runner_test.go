@@ -101,6 +101,31 @@ func TestRunnerChecksAnswers(t *testing.T) {
 	assert.Len(t, m.Results, 2)
 }
 
+// Goal: the memory of a contender is that of the keys which the workload or the contender itself
+// names, and of none else. Method: 16 MB that are kept, said to be one key's or 16 keys'.
+func TestRunnerMeasuresMemory(t *testing.T) {
+	const size = 16 << 20
+	for _, c := range []struct {
+		ofWorkload, ofTrial int
+		want                float64
+	}{{1, 0, size}, {0, 16, size / 16}, {0, 0, 0}} {
+		var kept []byte
+		run := func(_, _, events int) int { return events }
+		w := Workload{Bench: "Memory", Keys: c.ofWorkload, Entries: []Entry{
+			{contender.Info{Name: "kept"}, func() (Trial, error) {
+				kept = make([]byte, size)
+				return Trial{Run: run, Keys: c.ofTrial, Close: func() error {
+					kept[0]++
+					return nil
+				}}, nil
+			}}}}
+		r := &Runner{Rounds: 1, Span: time.Nanosecond, Clock: tallyring.Monotonic()}
+		m, err := r.Run(w)
+		require.NoError(t, err)
+		assert.InDelta(t, c.want, m.Results[0].HeapPerKey, max(c.want/20, 1))
+	}
+}
+
 // Goal: an error of making a contender names it.
 func TestRunnerNamesWhoCannotBeMade(t *testing.T) {
 	_, r, _ := fakes()

@@ -53,6 +53,10 @@ type Trial struct {
 	// Denies tells that all events are denied; otherwise all are allowed.
 	Denies bool
 
+	// Keys is how many keys the trial holds whose memory is measured, where the
+	// workload names no number of them.
+	Keys int
+
 	// Close releases what the trial holds.
 	Close func() error
 }
