@@ -34,11 +34,17 @@ func (p *Pair) compareAndSwapTwin(oldKey, oldState, newKey, newState uint64) boo
 	for {
 		state := p.State.Load()
 		if state == PairBusy {
+			if Holding {
+				AtPoint(PairWait)
+			}
 			runtime.Gosched() // ends when the owner, who waits for nothing, has stored a state
 			continue
 		}
 		if state != oldState || p.Key.Load() != oldKey {
 			return false
+		}
+		if Holding {
+			AtPoint(PairLatch)
 		}
 		if p.State.CompareAndSwap(oldState, PairBusy) {
 			break
@@ -46,6 +52,9 @@ func (p *Pair) compareAndSwapTwin(oldKey, oldState, newKey, newState uint64) boo
 	}
 	// The pair is ours. The key may have changed between its load and the latch, if the state has
 	// repeated; then nothing is replaced.
+	if Holding {
+		AtPoint(PairHeld)
+	}
 	if p.Key.Load() != oldKey {
 		p.State.Store(oldState)
 		return false

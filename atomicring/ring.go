@@ -107,6 +107,9 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 		if full > limit {
 			return false
 		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
 		if high <= limit && p.Plain(cost, limit) && r.word.CompareAndSwap(word, word+cost) {
 			return true
 		}
@@ -118,14 +121,23 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 		return r.allowTaggedSlow(now, cost, limit)
 	}
 	head := words[0].Load()
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingLooked)
+	}
 	count, _ := g.Near(head, now)
 	between, oldest, ok := g.recall(r.sums, head-count)
 	if !ok || !g.Plain(count, cost, limit) {
 		return r.allowTaggedSlow(now, cost, limit)
 	}
 	full := count + cost + between
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingConfirm)
+	}
 	if full > limit && words[0].Load() == head {
 		return false
+	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingCount)
 	}
 	if full+oldest <= limit && words[0].CompareAndSwap(head, head+cost) {
 		return true
@@ -139,6 +151,9 @@ func (r *Ring) allowSlow(now tallyring.Tick, cost, limit uint64) bool {
 	for {
 		word := r.word.Load()
 		next, ok := r.packed.Next(word, now, cost, limit)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
 		if next == word || r.word.CompareAndSwap(word, next) {
 			return ok
 		}
@@ -168,6 +183,9 @@ func (r *Ring) Take(now tallyring.Tick, cost, limit uint64) tallyring.Decision {
 			continue
 		}
 		next, d := r.packed.Take(head, now, cost, limit)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
 		if next == head || r.word.CompareAndSwap(head, next) {
 			return d
 		}
@@ -187,6 +205,9 @@ func (r *Ring) Add(now tallyring.Tick, count uint64) bool {
 			continue
 		}
 		next, ok := r.packed.Add(head, now, count)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
 		if next == head || r.word.CompareAndSwap(head, next) {
 			return ok
 		}
@@ -223,6 +244,9 @@ func (r *Ring) Refund(at tallyring.Tick, count uint64) {
 			continue
 		}
 		next := r.packed.Refund(head, at, count)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
 		if next == head || r.word.CompareAndSwap(head, next) {
 			return
 		}

@@ -1,6 +1,10 @@
 package atomicring
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/tallyring/tallyring"
+)
 
 // slot returns the word in which bucket index lies once it is older than the newest.
 func (g *Tagged) slot(words []atomic.Uint64, index uint64) *atomic.Uint64 {
@@ -12,12 +16,18 @@ func (g *Tagged) slot(words []atomic.Uint64, index uint64) *atomic.Uint64 {
 func (g *Tagged) rotate(words []atomic.Uint64, head, from, to uint64) {
 	if g.slots > 1 && head&g.maxCount != 0 {
 		if head&g.sealed == 0 {
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.RingSeal)
+			}
 			if !words[0].CompareAndSwap(head, head|g.sealed) {
 				return
 			}
 			head |= g.sealed
 		}
 		g.Carry(words, head, from, head&g.maxCount)
+	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingMove)
 	}
 	words[0].CompareAndSwap(head, g.Head(to))
 }
@@ -34,6 +44,9 @@ func (g *Tagged) Carry(words []atomic.Uint64, sealed, from, count uint64) {
 		age := g.age(held, from)
 		if held != 0 && (age == 0 || age < 0 && words[0].Load() != sealed) {
 			return
+		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCarry)
 		}
 		if slot.CompareAndSwap(held, from<<g.indexShift|count) {
 			return

@@ -1,6 +1,10 @@
 package atomicring
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/tallyring/tallyring"
+)
 
 // Summed returns the layout with two words more, behind the head, that spare decisions the sum over
 // all slots. It needs two slots or more.
@@ -45,9 +49,15 @@ func (g *Tagged) sum(words []atomic.Uint64, index uint64) {
 	if words[0].Load()&^(g.sealed|g.maxCount) != head {
 		return
 	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingSum)
+	}
 	between, oldest := g.weigh(words, index, 0)
 	for i, count := range [2]uint64{between, oldest} {
 		if g.outdated(old[i], index) {
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.RingStore)
+			}
 			sums[i].CompareAndSwap(old[i], head|g.sealed|min(count, g.maxCount))
 		}
 	}
@@ -64,6 +74,9 @@ func (g *Tagged) spoil(words []atomic.Uint64) {
 	if g.first == 1 {
 		return
 	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingChanged)
+	}
 	head := words[0].Load() &^ (g.sealed | g.maxCount)
 	if head&^g.keep != 0 {
 		return // marked: the ring has got another owner, who counts nothing yet
@@ -73,6 +86,9 @@ func (g *Tagged) spoil(words []atomic.Uint64) {
 		sum := &sumsOf(words)[i]
 		for {
 			old := sum.Load()
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.RingSpoil)
+			}
 			if !g.outdated(old, index) && old&^g.maxCount != head|g.sealed ||
 				sum.CompareAndSwap(old, head|1) {
 				break

@@ -110,6 +110,9 @@ func (g *Tagged) Expired(head uint64, now tallyring.Tick) bool {
 func (g *Tagged) Try(
 	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, limit uint64,
 ) Verdict {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingLooked)
+	}
 	count, last := g.Near(head, now)
 	if !g.Plain(count, cost, limit) {
 		return g.trySlow(words, head, now, cost, limit)
@@ -132,6 +135,9 @@ func (g *Tagged) Try(
 	}
 	if full+oldest > limit {
 		return g.trySlow(words, head, now, cost, limit)
+	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingCount)
 	}
 	if words[0].CompareAndSwap(head, head+cost) {
 		return Admitted
@@ -190,6 +196,9 @@ func inside(word, last, span, mask uint64) uint64 {
 // unchanged returns verdict if the head is still what the decision saw, which has no
 // compare-and-swap to prove it.
 func unchanged(words []atomic.Uint64, head uint64, verdict Verdict) Verdict {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingConfirm)
+	}
 	if words[0].Load() != head {
 		return Again
 	}
@@ -222,6 +231,9 @@ func (g *Tagged) weighed(
 		g.rotate(words, head, s.Index-ahead, s.Index)
 		return s, ahead, Again
 	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingCount)
+	}
 	if words[0].CompareAndSwap(head, g.counted(head, cost)) {
 		g.sum(words, s.Index)
 		return s, ahead, Admitted
@@ -235,6 +247,9 @@ func (g *Tagged) weighed(
 func (g *Tagged) Standing(
 	words []atomic.Uint64, head uint64, now tallyring.Tick,
 ) (s Standing, ahead uint64) {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingLooked)
+	}
 	s.Index, s.Elapsed = g.at(now)
 	distance := g.distance(s.Index, head>>(g.indexShift&63))
 	switch {
@@ -323,6 +338,9 @@ func (g *Tagged) TryAdd(
 	case behind > 0:
 		return g.addLate(words, head, index, count)
 	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingCount)
+	}
 	if words[0].CompareAndSwap(head, g.counted(head, count)) {
 		return Admitted
 	}
@@ -343,6 +361,9 @@ func (g *Tagged) addLate(words []atomic.Uint64, head, index, count uint64) Verdi
 		sum = g.saturating(0, count)
 	default:
 		return Again
+	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingLate)
 	}
 	if slot.CompareAndSwap(held, index<<g.indexShift|sum) {
 		g.spoil(words)
@@ -377,6 +398,9 @@ func (g *Tagged) TryRefund(
 	left := g.refunded(held&g.maxCount, count)
 	if left == held&g.maxCount {
 		return Denied
+	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingRefund)
 	}
 	if !word.CompareAndSwap(held, held&^g.maxCount|left) {
 		return Again

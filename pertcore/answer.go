@@ -34,6 +34,9 @@ func (l *Limiter) Observe(now tallyring.Tick, cost uint64) {
 		v.counted = v.plain()
 		l.weigh(&v, now)
 		count := v.head & mask
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterCount)
+		}
 		counted := min(count+min(cost, mask), mask)
 		switch {
 		case !v.exact() && v.ahead > 0:
@@ -88,6 +91,9 @@ func (l *Limiter) SetLimit(limit uint64) error {
 		return err
 	}
 	l.limit.Store(limit)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterStored)
+	}
 	began := l.pair.Key.Load() >> sinceBits
 	for {
 		c := l.look()
@@ -108,6 +114,9 @@ func (l *Limiter) Refund(at tallyring.Tick, count uint64) {
 		l.weigh(&v, at)
 		held := v.head & l.ring.CountMask()
 		sealed := v.head&l.ring.SealMark() != 0
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterCount)
+		}
 		switch {
 		case count == 0 || v.ahead > 0 && !sealed:
 			return // nothing was counted in a bucket newer than the newest

@@ -65,6 +65,9 @@ func (c *Counter) Add(now tallyring.Tick, count uint64) bool {
 	case now-newest >= tallyring.Tick(c.window.Width):
 		c.turn(now)
 	}
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.CounterAdd)
+	}
 	return c.rings[shardOf(len(c.rings))].Add(now, count)
 }
 
@@ -74,6 +77,9 @@ func (c *Counter) turn(now tallyring.Tick) {
 	start := int64(now) - int64(now)%int64(c.window.Width)
 	for {
 		newest := c.newest.Load()
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.CounterTurn)
+		}
 		if newest >= start || c.newest.CompareAndSwap(newest, start) {
 			return
 		}
@@ -96,6 +102,9 @@ func (c *Counter) Read(now tallyring.Tick) tallyring.Reading {
 	for {
 		now = max(now, tallyring.Tick(c.newest.Load()))
 		sum := c.merge(now)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.CounterConfirm)
+		}
 		if tallyring.Tick(c.newest.Load()) <= now {
 			return sum
 		}
@@ -106,6 +115,9 @@ func (c *Counter) Read(now tallyring.Tick) tallyring.Reading {
 func (c *Counter) merge(now tallyring.Tick) tallyring.Reading {
 	var sum tallyring.Reading
 	for _, ring := range c.rings {
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.CounterMerge)
+		}
 		r := ring.Read(now)
 		sum.Low += r.Low
 		sum.High += r.High

@@ -77,8 +77,14 @@ func (l *Limiter) look() center {
 	for {
 		c := center{head: l.pair.State.Load()}
 		if c.head == tallyring.PairBusy {
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.PairWait)
+			}
 			runtime.Gosched()
 			continue
+		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterKey)
 		}
 		c.key = l.pair.Key.Load()
 		if (c.head^l.low(c.generation()))&^closedMark>>(64-modeBits) == 0 {
@@ -90,6 +96,9 @@ func (l *Limiter) look() center {
 // unchanged tells whether the center holds what it held. In shared mode it has held it all along,
 // since that mode is entered once in a generation.
 func (l *Limiter) unchanged(c center) bool {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterConfirm)
+	}
 	return l.pair.State.Load() == c.head && l.pair.Key.Load() == c.key
 }
 
@@ -134,6 +143,9 @@ func (l *Limiter) fold(c center, mark uint64) {
 	}
 	next := c.generation() + 1
 	index := c.plain() &^ l.ring.CountMask()
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterFold)
+	}
 	l.swap(c, next<<sinceBits, exactMark|l.low(next)|index|mark|sum)
 }
 
@@ -146,6 +158,9 @@ func (l *Limiter) fold(c center, mark uint64) {
 func (l *Limiter) closeShard(shard *atomic.Uint64, generation uint64) (used uint64, ok bool) {
 	for {
 		word := shard.Load()
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterClose)
+		}
 		switch {
 		case !l.isStamp(word, generation):
 			if !l.isStamp(word, generation-1) {
@@ -168,6 +183,9 @@ func (l *Limiter) turn(head, from, to uint64) {
 	count := head & l.ring.CountMask()
 	if len(l.words) > 1 && count != 0 {
 		if head&l.ring.SealMark() == 0 {
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.LimiterSeal)
+			}
 			if !l.pair.State.CompareAndSwap(head, head|l.ring.SealMark()) {
 				return
 			}
@@ -176,5 +194,8 @@ func (l *Limiter) turn(head, from, to uint64) {
 		l.ring.Carry(l.words, head, from, count)
 	}
 	mode := head >> (64 - modeBits) << (64 - modeBits)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterMove)
+	}
 	l.pair.State.CompareAndSwap(head, mode|l.ring.Head(to))
 }

@@ -128,11 +128,17 @@ func (l *Limiter) holds(limit uint64) error {
 func (l *Limiter) Allow(now tallyring.Tick, cost uint64) bool {
 	shard := &l.shards[uint64(tallyring.Pin())&l.mask].word
 	word := shard.Load()
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterLooked)
+	}
 	head, limit := l.pair.State.Load(), l.limit.Load()
 	count, last := l.ring.Near(head<<modeBits>>modeBits, now)
 	used := word&l.ring.CountMask() + cost
 	if (word^head)>>(64-modeBits) == 0 && l.ring.Plain(count, cost, limit) {
 		taken := count + l.ring.Older(l.words[1:], last) + used<<(l.shareBits&63)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterSpend)
+		}
 		if taken <= limit && shard.CompareAndSwap(word, word+cost) {
 			tallyring.Unpin()
 			return true
@@ -188,7 +194,13 @@ func (l *Limiter) fits(v *verdict, cost uint64) bool {
 func (l *Limiter) decide(shard *atomic.Uint64, now tallyring.Tick, cost uint64) verdict {
 	for {
 		word := shard.Load()
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterLooked)
+		}
 		v := verdict{center: l.look()}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.LimiterWeigh)
+		}
 		v.limit = l.ring.Clamp(l.limit.Load())
 		v.counted = v.plain()
 		l.weigh(&v, now)
@@ -219,6 +231,9 @@ func (l *Limiter) decideExact(v *verdict, cost uint64) (done bool) {
 	count := v.head & mask
 	counted := min(count+min(cost, mask), mask)
 	key, next := l.mode(v, counted-count)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.LimiterCount)
+	}
 	return l.swap(v.center, key, next-count+counted)
 }
 
@@ -264,6 +279,9 @@ func (l *Limiter) decideShared(
 	if cost > 0 && v.ahead == 0 {
 		if open, ok := l.spendable(v, word, cost); ok {
 			v.allowed = true
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.LimiterSpend)
+			}
 			return shard.CompareAndSwap(word, open+cost)
 		}
 	}
@@ -305,6 +323,9 @@ func (l *Limiter) addUp(v *verdict, now tallyring.Tick) bool {
 	sum := count
 	if !v.exact() {
 		for i := range l.shards {
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.LimiterSum)
+			}
 			if word := l.shards[i].word.Load(); l.isStamp(word, v.generation()) {
 				sum = min(sum+word&l.ring.CountMask(), l.ring.CountMask())
 			}

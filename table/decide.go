@@ -20,6 +20,9 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 	for distance := uint64(1); quad != nil; distance++ {
 		pair := &quad[match(quad, key)&3]
 		state := pair.State.Load()
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableLooked)
+		}
 		if pair.Key.Load() != key {
 			quad = t.after(home, distance)
 			continue
@@ -29,8 +32,14 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 			break
 		}
 		full, high := p.Sums(counts, cost)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableConfirm)
+		}
 		if full > limit && pair.State.Load() == state {
 			return false
+		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableHit)
 		}
 		if high <= limit && p.Plain(cost, limit) && pair.State.CompareAndSwap(state, state+cost) {
 			return true
@@ -49,6 +58,9 @@ func (t *Table) allowApart(key uint64, now tallyring.Tick, cost, limit uint64) b
 	}
 	pair := t.pair(home)
 	head := pair.State.Load()
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableLooked)
+	}
 	if pair.Key.Load() != key || pending(head) {
 		return t.allowSlow(key, home, now, cost, limit)
 	}
@@ -56,6 +68,9 @@ func (t *Table) allowApart(key uint64, now tallyring.Tick, cost, limit uint64) b
 	case atomicring.Admitted:
 		return true
 	case atomicring.Denied:
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableConfirm)
+		}
 		if pair.State.Load() == head {
 			return false
 		}
@@ -69,6 +84,9 @@ func (t *Table) allowWord(key, home uint64, now tallyring.Tick, cost, limit uint
 	for distance := uint64(1); quad != nil; distance++ {
 		pair := &quad[match(quad, key)&3]
 		state := pair.State.Load()
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableLooked)
+		}
 		if pair.Key.Load() != key {
 			quad = t.after(home, distance)
 			continue
@@ -77,6 +95,9 @@ func (t *Table) allowWord(key, home uint64, now tallyring.Tick, cost, limit uint
 			break
 		}
 		next, allowed := t.transition.Next(state, now, cost, limit)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableHit)
+		}
 		if next == state && pair.State.Load() == state ||
 			next != state && pair.State.CompareAndSwap(state, next) {
 			return allowed
@@ -126,10 +147,16 @@ func (t *Table) tryAllow(
 	if t.groupCells == 1 {
 		verdict := t.tagged.Try(t.ring(cell), state, now, cost, limit)
 		counted := verdict == atomicring.Admitted && cost > 0
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableConfirm)
+		}
 		return verdict == atomicring.Admitted,
 			counted || verdict != atomicring.Again && word.Load() == state
 	}
 	next, allowed := t.transition.Next(state, now, cost, limit)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableHit)
+	}
 	if next == state {
 		return allowed, word.Load() == state
 	}
@@ -171,9 +198,15 @@ func (t *Table) tryTake(
 	if t.groupCells == 1 {
 		d, verdict := t.tagged.TryTake(t.ring(cell), state, now, cost, limit)
 		counted := verdict == atomicring.Admitted && cost > 0
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableConfirm)
+		}
 		return d, counted || verdict != atomicring.Again && word.Load() == state
 	}
 	next, d := t.transition.Take(state, now, cost, limit)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableHit)
+	}
 	if next == state {
 		return d, word.Load() == state
 	}
@@ -220,6 +253,9 @@ func (t *Table) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 		} else {
 			reading = t.transition.Read(state, now)
 		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableConfirm)
+		}
 		if verdict != atomicring.Again && t.pair(cell).State.Load() == state {
 			return reading
 		}
@@ -247,6 +283,9 @@ func (t *Table) Refund(key uint64, at tallyring.Tick, count uint64) {
 			continue
 		}
 		next := t.transition.Refund(state, at, count)
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableHit)
+		}
 		if next == state || t.pair(cell).State.CompareAndSwap(state, next) {
 			return
 		}

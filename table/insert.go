@@ -29,6 +29,9 @@ func (t *Table) insert(key, home uint64, now tallyring.Tick) bool {
 				t.raise(t.states.leaves(s.freeState))
 			}
 			state := t.states.claim(s.freeState, t.start(index))
+			if tallyring.Holding {
+				tallyring.AtPoint(tallyring.TableClaim)
+			}
 			if !t.pair(s.freeCell).CompareAndSwap(s.freeKey, s.freeState, key, state) {
 				continue
 			}
@@ -48,6 +51,9 @@ func (t *Table) raise(index uint64) {
 		horizon := t.horizon.Load()
 		if horizon != 0 && t.states.behind(horizon<<t.states.shift, index) <= 0 {
 			return
+		}
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.TableRaise)
 		}
 		if t.horizon.CompareAndSwap(horizon, pendingMark|index) {
 			return
@@ -79,6 +85,9 @@ func (t *Table) index(now tallyring.Tick) uint64 {
 // on exactly what was read; one that fails, and one that gives way, leave the rest to the caller's
 // next scan.
 func (t *Table) resolve(key, home, cell, state uint64) {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableResolve)
+	}
 	group, reach := home, t.reached(home)
 	before := true // the rival stands before cell in probe order
 	for distance := uint64(0); distance <= reach; distance++ {
@@ -106,10 +115,16 @@ func (t *Table) resolve(key, home, cell, state uint64) {
 		}
 	}
 	begin := t.start(t.states.settled(state) >> t.states.shift)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableCommit)
+	}
 	t.pair(cell).CompareAndSwap(key, state, key, begin<<t.states.shift)
 }
 
 // kill makes a pending cell of key dead. Its state stays, so that no claim repeats it.
 func (t *Table) kill(key, cell, state uint64) bool {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableKill)
+	}
 	return t.pair(cell).CompareAndSwap(key, state, deadKey, state)
 }

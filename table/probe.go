@@ -111,6 +111,9 @@ func (t *Table) scan(key, home, index uint64) (s sighting) {
 func (t *Table) read(cell uint64) (state, key uint64) {
 	pair := t.pair(cell)
 	state = pair.State.Load()
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableLooked)
+	}
 	return state, pair.Key.Load()
 }
 
@@ -146,10 +149,18 @@ func (t *Table) extend(home, distance uint64) {
 		return
 	}
 	bit := uint32(1) << (uint64(bits.Len64(distance)-2) + home%4*8)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableExtend)
+	}
 	if word := &t.reach[home/4]; word.Load()&bit == 0 {
 		word.Or(bit)
 	}
 }
 
 // pause lets the owner of a busy cell go on.
-func pause() { runtime.Gosched() }
+func pause() {
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.PairWait)
+	}
+	runtime.Gosched()
+}
