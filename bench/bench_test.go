@@ -16,7 +16,9 @@ import (
 
 // The workloads of the command as ordinary Go benchmarks, for benchstat, profiles and -cpu. Those
 // that are no loop of events (Flood, Latency) are the command's alone, as are ten million keys.
-var benchedSize = workload.Size{Keys: 1_000_000, Hashes: 1_000_000, Cells: 100_000}
+var benchedSize = workload.Size{
+	Keys: 1_000_000, Hashes: 1_000_000, Held: 200_000, Cells: 100_000,
+}
 
 func BenchmarkOneKey(b *testing.B)       { benchAll(b, "OneKey/") }
 func BenchmarkWindows(b *testing.B)      { benchAll(b, "Windows/") }

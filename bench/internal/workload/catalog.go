@@ -10,6 +10,7 @@ import (
 type Size struct {
 	Keys   int // of keys given as text
 	Hashes int // of keys that are hashes
+	Held   int // of keys that each kind of window is held for
 	Cells  int // cells of tables through which new keys run
 
 	// FloodRounds and FloodEvents are how often and how long a flood is watched.
@@ -18,8 +19,8 @@ type Size struct {
 
 // Full is the size whose figures are worth publishing, and Quick the one for a look.
 var (
-	Full  = Size{1_000_000, 10_000_000, 100_000, 9, 20_000}
-	Quick = Size{200_000, 1_000_000, 20_000, 3, 10_000}
+	Full  = Size{1_000_000, 10_000_000, 1_000_000, 100_000, 9, 20_000}
+	Quick = Size{200_000, 1_000_000, 200_000, 20_000, 3, 10_000}
 )
 
 // Source makes a workload, whose streams are made no earlier than they are wanted. An error of Make
@@ -50,7 +51,7 @@ func Catalog(size Size) []Source {
 	}
 	return append(list,
 		hashedSource(size.Hashes),
-		windowKeysSource(size.Keys),
+		windowKeysSource(size.Held),
 		prefetchSource(size.Hashes),
 		Source{"Churn", func() (Workload, error) { return churn(size.Cells), nil }},
 		floodSource(size),

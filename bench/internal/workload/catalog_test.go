@@ -13,7 +13,8 @@ import (
 // Goal: every workload can be measured, all answers are right, and the engine and its floor stand
 // in each. Method: the whole catalog at a small size, by a Runner with the shortest spans.
 func TestEveryWorkloadRuns(t *testing.T) {
-	size := Size{Keys: 2000, Hashes: 3000, Cells: 400, FloodRounds: 2, FloodEvents: 50}
+	size := Size{Keys: 2000, Hashes: 3000, Held: 500, Cells: 400, FloodRounds: 2,
+		FloodEvents: 50}
 	r := &Runner{Rounds: 2, Span: 20 * time.Microsecond, Clock: tallyring.Monotonic()}
 	for _, source := range Catalog(size) {
 		t.Run(source.Bench, func(t *testing.T) {
