@@ -69,18 +69,28 @@ func someLimit(rng *rand.Rand, l *Limiter) uint64 {
 	return min(1+rng.Uint64N(1<<(1+rng.IntN(13))), l.MaxLimit())
 }
 
-// drive runs one history.
+// drive runs one random history.
 func drive(
 	t *testing.T, w tallyring.Window, origin tallyring.Tick, shards int, seed uint64, o *outcomes,
 ) {
-	rng := rand.New(rand.NewPCG(seed, 0))
+	left := 400
+	more := func() bool { left--; return left >= 0 }
+	history(t, w, origin, shards, rand.New(rand.NewPCG(seed, 0)), more, o,
+		fmt.Sprintf("seed %#x", seed))
+}
+
+// history runs the steps that a generator draws, as long as there are more.
+func history(
+	t *testing.T, w tallyring.Window, origin tallyring.Tick, shards int, rng *rand.Rand,
+	more func() bool, o *outcomes, name string,
+) {
 	l, err := newLimiter(w, 0, shards)
 	require.NoError(t, err)
 	m := &model{window: w, most: l.ring.CountMask(), counts: map[int64]uint64{}}
 	m.limit = someLimit(rng, l)
 	require.NoError(t, l.SetLimit(m.limit))
 	now, latest := origin, origin
-	for step := range 400 {
+	for step := 0; more(); step++ {
 		width := int64(w.Width)
 		switch rng.IntN(40) {
 		case 0:
@@ -107,8 +117,8 @@ func drive(
 		case 1:
 			cost = max(m.limit+1, m.limit)
 		}
-		said := fmt.Sprintf("%+v from %d, %d shards, seed %#x, step %d: now %d cost %d limit %d",
-			w, origin, shards, seed, step, now, cost, m.limit)
+		said := fmt.Sprintf("%+v from %d, %d shards, %s, step %d: now %d cost %d limit %d",
+			w, origin, shards, name, step, now, cost, m.limit)
 		began := l.look().generation()
 		compare(t, l, m, rng, now, cost, o, said)
 		o.folds += int(l.look().generation() - began)
