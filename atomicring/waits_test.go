@@ -2,6 +2,7 @@ package atomicring
 
 import (
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,25 +31,30 @@ func TestAWaitLongerThanTimeIsNotNever(t *testing.T) {
 	}
 }
 
-// Goal: a turn is done in one attempt where nobody else is about. Method: the attempt that says
-// Again, and the next one, of each verb.
+// Goal: a turn is done in one attempt where nobody else is about. Method: an attempt that says
+// Again, and the next one, of each verb, on a ring whose first bucket is 0.
 func TestATurnTakesOneAttempt(t *testing.T) {
-	eachStage(t, func(s *stage, slots int) {
-		for ahead := 1; ahead <= 2*slots; ahead++ {
-			next := at(newest + ahead)
-			require.Equal(t, Again, s.g.Try(s.words, s.head(), next, 1, 1<<20))
-			require.Equal(t, newest+ahead, s.bucket(s.head()))
-			require.Equal(t, Admitted, s.g.Try(s.words, s.head(), next, 1, 1<<20))
+	for _, slots := range []int{2, 3, 7} {
+		for _, summed := range []bool{false, true} {
+			g, err := NewTagged(tallyring.Window{Slots: slots, Width: stageWidth}, 0)
+			require.NoError(t, err)
+			if summed {
+				g = g.Summed()
+			}
+			s := &stage{t, &g, make([]atomic.Uint64, g.Words())}
+			require.Equal(t, Admitted, g.TryAdd(s.words, s.head(), 0, 5))
+			for bucket := 1; bucket < 3*slots; bucket++ {
+				require.Equal(t, Again, g.Try(s.words, s.head(), at(bucket), 1, 1<<20))
+				require.Equal(t, bucket, s.bucket(s.head()))
+				require.Equal(t, Admitted, g.Try(s.words, s.head(), at(bucket), 1, 1<<20))
+			}
+			later := at(5 * slots)
+			require.Equal(t, Again, g.TryAdd(s.words, s.head(), later, 2))
+			require.Equal(t, Admitted, g.TryAdd(s.words, s.head(), later, 2))
+			s.seal()
+			require.Equal(t, Again, g.TryRefund(s.words, s.head(), later, 1))
+			require.Equal(t, 5*slots+1, s.bucket(s.head()))
+			require.Equal(t, Admitted, g.TryRefund(s.words, s.head(), later, 1))
 		}
-	})
-	eachStage(t, func(s *stage, slots int) {
-		require.Equal(t, Again, s.g.TryAdd(s.words, s.head(), at(newest+slots), 1))
-		require.Equal(t, Admitted, s.g.TryAdd(s.words, s.head(), at(newest+slots), 1))
-	})
-	eachStage(t, func(s *stage, _ int) {
-		s.seal()
-		require.Equal(t, Again, s.g.TryRefund(s.words, s.head(), at(newest), 1))
-		require.Equal(t, newest+1, s.bucket(s.head()))
-		require.Equal(t, Admitted, s.g.TryRefund(s.words, s.head(), at(newest), 1))
-	})
+	}
 }

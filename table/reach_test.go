@@ -27,6 +27,24 @@ func TestAKeyInsertedFarFromHomeIsFound(t *testing.T) {
 	})
 }
 
+// Goal: a scan finds the settled cell of a key as far from home as its home has ever reached, though
+// cells before it are free. Method: a key far from home, and nobody else.
+func TestAScanLooksBeyondWhatIsFree(t *testing.T) {
+	eachStage(t, func(s stage) {
+		st := stage{s.T, newTable(s, s.table.window, 400), s.now}
+		_, home := st.table.home(keyA)
+		far := (home + st.table.bound - 1) % st.table.groups * st.table.groupCells
+		for cell := range st.table.cells() {
+			st.table.pair(cell).Key.Store(deadKey)
+			st.table.pair(cell).State.Store(pendingMark)
+		}
+		st.resolve(keyA, far, st.claim(keyA, far, s.now))
+		saw := st.scan(keyA, s.now)
+		require.True(s, saw.free && saw.settled, "%+v", saw)
+		require.Equal(s, far, saw.cell)
+	})
+}
+
 // Goal: the horizon does not go back where a cell is taken over that has expired long before others
 // that were. Method: A has counted until a later bucket than B; A's cell is taken over, then B's;
 // and A comes back by a tick 1 ns before its end.
