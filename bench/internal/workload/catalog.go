@@ -10,7 +10,7 @@ import (
 type Size struct {
 	Keys   int // of keys given as text
 	Hashes int // of keys that are hashes
-	Held   int // of keys that each kind of window is held for
+	Held   int // of keys that each kind of window is held for, and of its copies at most
 	Cells  int // cells of tables through which new keys run
 
 	// FloodRounds and FloodEvents are how often and how long a flood is watched.
@@ -36,7 +36,7 @@ func Catalog(size Size) []Source {
 		{"OneKey/workload=allowed", oneKeyAllowed},
 		{"OneKey/workload=denied", oneKeyDenied},
 		{"OneKey/workload=seven", oneKeySeven},
-		{windowsAllowedBench, windowsAllowed},
+		{windowsAllowedBench, func() (Workload, error) { return windowsAllowed(size.Held), nil }},
 		{windowsDeniedBench, windowsDenied},
 		{"Hot", hot},
 		keysSource(1000),

@@ -17,10 +17,11 @@ const (
 	windowsDeniedBench  = "Windows/workload=denied"
 )
 
-// windowsAllowed compares the engine's kinds of windows where they admit.
-func windowsAllowed() (Workload, error) {
+// windowsAllowed compares the engine's kinds of windows where they admit, with so many copies of
+// each at most.
+func windowsAllowed(most int) Workload {
 	w := windows(func(maker contender.WindowMaker) func() (Trial, error) {
-		return func() (Trial, error) { return windowAllowedTrial(maker) }
+		return func() (Trial, error) { return windowAllowedTrial(maker, min(maker.Enough, most)) }
 	})
 	w.Bench = windowsAllowedBench
 	w.Title = "Kinds of windows, one key, allowed"
@@ -28,7 +29,7 @@ func windowsAllowed() (Workload, error) {
 		"of the limit comes in each minute, so that buckets turn and events leave as they do in " +
 		"service. Bytes are those of a window by itself, with its copy of the layout and its " +
 		"padding: a key of a table takes less."
-	return w, nil
+	return w
 }
 
 // windowsDenied compares them where they deny.
@@ -53,12 +54,12 @@ func windows(trial func(contender.WindowMaker) func() (Trial, error)) Workload {
 }
 
 // windowAllowedTrial decides on one window. Beside it stand copies, whose memory is measured.
-func windowAllowedTrial(maker contender.WindowMaker) (Trial, error) {
+func windowAllowedTrial(maker contender.WindowMaker, many int) (Trial, error) {
 	single, err := maker.Make(maker.Limit)
 	if err != nil {
 		return Trial{}, err
 	}
-	copies, err := maker.Copies(maker.Enough)
+	copies, err := maker.Copies(many)
 	if err != nil {
 		return Trial{}, err
 	}
@@ -67,7 +68,7 @@ func windowAllowedTrial(maker contender.WindowMaker) (Trial, error) {
 		from := contender.Start + step*tallyring.Tick(first)
 		return single.Decide(contender.Events{From: from, Step: step, Count: events})
 	}
-	return Trial{Run: run, Keys: maker.Enough, Close: func() error {
+	return Trial{Run: run, Keys: many, Close: func() error {
 		runtime.KeepAlive(copies)
 		return nil
 	}}, nil
