@@ -24,7 +24,8 @@ func page(t *testing.T) string {
 
 // run is the text of a run in which every contender has three rounds of ratio, 1 and 90.
 func run(ratio float64) string {
-	text := "cpu: A CPU\ngo: go1.99\ncommit: abc\ncommand: go run ./bench -out 'a b' -run Window -html=x\n\n"
+	text := "cpu: A CPU\ngo: go1.99\ncommit: abc\n" +
+		"command: go run ./bench -out 'a b' -run Window -html=x\n\n"
 	add := func(column int, name string) {
 		for _, r := range []float64{90, 1, ratio} {
 			text += fmt.Sprintf("Benchmark%s/impl=%s-1\t7\t4.1 ns/op\t%.2f x-floor\t0 B/op\n",

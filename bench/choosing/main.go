@@ -4,7 +4,7 @@
 //	go run ./bench -run Window
 //	go run ./bench/choosing
 //
-// It is run from the root of the repository. The other columns are those of a test in cmd/tallyring.
+// It is run from the root of the repository. The other columns belong to a test in cmd/tallyring.
 package main
 
 import (
