@@ -27,8 +27,8 @@ func windowsAllowed(most int) Workload {
 	w.Title = "Kinds of windows, one key, allowed"
 	w.About = "One goroutine decides on one window of a minute, at ticks that it gives; a " +
 		"quarter of the limit comes in each minute, so that buckets turn and events leave as " +
-		"they do in service. Bytes are those of a window by itself, with its copy of the layout and its " +
-		"padding: a key of a table takes less."
+		"they do in service. Bytes are those of a window by itself, with its copy of the " +
+		"layout and its padding: a key of a table takes less."
 	return w
 }
 
