@@ -27,8 +27,8 @@ func TestAKeyInsertedFarFromHomeIsFound(t *testing.T) {
 	})
 }
 
-// Goal: a scan finds the settled cell of a key as far from home as its home has ever reached, though
-// cells before it are free. Method: a key far from home, and nobody else.
+// Goal: a scan finds the settled cell of a key as far from home as its home has ever reached,
+// though cells before it are free. Method: a key far from home, and nobody else.
 func TestAScanLooksBeyondWhatIsFree(t *testing.T) {
 	eachStage(t, func(s stage) {
 		st := stage{s.T, newTable(s, s.table.window, 400), s.now}

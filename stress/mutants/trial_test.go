@@ -162,7 +162,8 @@ func TestOnlyCaughtMutantsPass(t *testing.T) {
 	require.NoError(t, summarize([]outcome{caught, caught}, &out))
 	require.Equal(t, "2 mutants: 2 caught, 0 survived, 0 could not be tried\n", out.String())
 	require.EqualError(t, summarize([]outcome{caught, survived}, &out), "survived: a: two")
-	require.EqualError(t, summarize([]outcome{wrong, survived}, &out), "could not be tried: a: three")
+	require.EqualError(t, summarize([]outcome{wrong, survived}, &out),
+		"could not be tried: a: three")
 	out.Reset()
 	for _, o := range []outcome{caught, survived, wrong} {
 		o.print(&out)
