@@ -106,11 +106,14 @@ func (e evidence) look(span string) (known bool, says string) {
 	}
 	file, isMutant, name := model[1], model[2] != "", regexp.QuoteMeta(model[3])
 	text, there := e.models[file]
+	runs := regexp.MustCompile(`\b` + strings.TrimSuffix(file, ".pml") + `\b`)
 	word := regexp.MustCompile(`(\b|-D)` + name + `\b`)
 	choice := regexp.MustCompile(`(?m)^#(ifn?def\s+|.*\bdefined\()` + name + `\b`)
 	switch {
 	case !there:
 		return true, "no such model in stress/models"
+	case !runs.MatchString(e.runner):
+		return true, "nothing runs this model"
 	case isMutant && !choice.MatchString(text):
 		return true, "the model has no such mutant"
 	case isMutant && !word.MatchString(e.runner):
@@ -218,8 +221,10 @@ func madeUpEvidence(t *testing.T) evidence {
 	require.Equal(t, []string{"table.TestA", "table.FuzzB"}, testFunctions(f))
 	require.Equal(t, []string{"tallyring.TestRoot"}, testFunctions(root))
 	e := evidence{
-		map[string]bool{}, map[string]string{"m.pml": "#ifdef NOSEAL\n#if defined(LATE)\none_cell"},
-		"check 'no seal' fail -DNOSEAL", map[string]bool{".ci/steps/20-test": true},
+		map[string]bool{}, map[string]string{
+			"m.pml": "#ifdef NOSEAL\n#if defined(LATE)\none_cell", "idle.pml": "#ifdef NOSEAL",
+		},
+		"check m.pml 'no seal' fail -DNOSEAL", map[string]bool{".ci/steps/20-test": true},
 	}
 	for _, name := range append(testFunctions(f), testFunctions(root)...) {
 		e.tests[name] = true
@@ -263,6 +268,7 @@ func TestGapsInTheContractAreNoticed(t *testing.T) {
 		"| S3 | right | `pertcore.TestA` |\n":           "`pertcore.TestA`: no such test",
 		"| S3 | right | `TestA` |\n":                    "`TestA` is no test, model or step",
 		"| S3 | right | `gone.pml` |\n":                 "no such model",
+		"| S3 | right | `idle.pml -DNOSEAL` |\n":        "nothing runs this model",
 		"| S3 | right | `m.pml -DGONE` |\n":             "the model has no such mutant",
 		"| S3 | right | `m.pml -DLATE` |\n":             "nothing runs this mutant",
 		"| S3 | right | `m.pml one` |\n":                "the model has no such name",
