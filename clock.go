@@ -22,9 +22,10 @@ type monotonic struct{}
 
 func (monotonic) Now() Tick { return Tick(time.Since(origin)) }
 
-// Alarm is a clock that can call back. AfterFunc calls f once the clock has gone on by d, in a
-// goroutine of the clock's, unless stop is called before; stop reports whether it came in time.
+// Alarm is a clock that can call back. CallAt calls f once the clock has come to due, in a
+// goroutine of its own choice, unless stop is called before; stop reports whether it came in
+// time. If Now is before due once CallAt has returned, f will be called as soon as it no longer is.
 type Alarm interface {
 	Clock
-	AfterFunc(d time.Duration, f func()) (stop func() bool)
+	CallAt(due Tick, f func()) (stop func() bool)
 }

@@ -1,6 +1,7 @@
 package tallyring
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,7 +14,7 @@ type ManualClock struct {
 	now atomic.Int64
 
 	moving sync.Mutex // held by who moves the clock, while calls are made
-	mu     sync.Mutex // guards calls
+	mu     sync.Mutex // guards calls, and is held while now changes
 	calls  []*manualCall
 }
 
@@ -34,35 +35,48 @@ func (c *ManualClock) Set(now Tick) {
 	c.move(now)
 }
 
-// Advance moves the clock by d, which may be negative, as Set does, and returns the new tick.
+// Advance moves the clock by d, which may be negative, as Set does, and returns the new tick. It
+// goes no further than the last tick there is, or the first.
 func (c *ManualClock) Advance(d time.Duration) Tick {
 	c.moving.Lock()
 	defer c.moving.Unlock()
-	now := c.Now() + Tick(d)
+	now := c.Now().after(d)
 	c.move(now)
 	return now
 }
 
 func (c *ManualClock) move(now Tick) {
-	for next := c.due(now); next != nil; next = c.due(now) {
-		c.now.Store(max(int64(next.due), c.now.Load()))
+	for next := c.step(now); next != nil; next = c.step(now) {
 		next.call()
 	}
-	c.now.Store(int64(now))
 }
 
-// AfterFunc calls f once the clock has gone on by d. Calls that are due at one tick are made in the
-// order in which they were asked for. It makes ManualClock an Alarm.
-func (c *ManualClock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
-	call := &manualCall{due: c.Now() + Tick(max(d, 0)), call: f}
+// CallAt calls f once the clock has come to due, on the way of Set or Advance. Calls that are due
+// at one tick are made in the order in which they were asked for; one that was due when it was
+// asked for is made when the clock is moved next. It makes ManualClock an Alarm.
+func (c *ManualClock) CallAt(due Tick, f func()) (stop func() bool) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.enter(due, f)
+}
+
+// AfterFunc is CallAt for when the clock has gone on by d, or come to the last tick there is.
+func (c *ManualClock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.enter(c.Now().after(max(d, 0)), f)
+}
+
+func (c *ManualClock) enter(due Tick, f func()) (stop func() bool) {
+	call := &manualCall{due: due, call: f}
 	c.calls = append(c.calls, call)
-	c.mu.Unlock()
 	return func() bool { return c.drop(call) }
 }
 
-// due takes the next call that is due by now out of the list, or returns nil.
-func (c *ManualClock) due(now Tick) *manualCall {
+// step moves the clock to the next tick at which a call is due by now, takes the call out of the
+// list and returns it. Where none is, it moves the clock to now and returns nil. Both are one step
+// for who asks for a call meanwhile: the call is due on the way, or the clock is at now by then.
+func (c *ManualClock) step(now Tick) *manualCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := -1
@@ -72,10 +86,12 @@ func (c *ManualClock) due(now Tick) *manualCall {
 		}
 	}
 	if first < 0 {
+		c.now.Store(int64(now))
 		return nil
 	}
 	call := c.calls[first]
 	c.calls = slices.Delete(c.calls, first, first+1)
+	c.now.Store(max(int64(call.due), c.now.Load()))
 	return call
 }
 
@@ -89,4 +105,15 @@ func (c *ManualClock) drop(call *manualCall) bool {
 	}
 	c.calls = slices.Delete(c.calls, i, i+1)
 	return true
+}
+
+// after returns the tick that lies d after t, or the last or first tick there is.
+func (t Tick) after(d time.Duration) Tick {
+	switch {
+	case d > 0 && t > math.MaxInt64-Tick(d):
+		return math.MaxInt64
+	case d < 0 && t < math.MinInt64-Tick(d):
+		return math.MinInt64
+	}
+	return t + Tick(d)
 }

@@ -35,8 +35,9 @@ func requirePair(t *testing.T, pair *Pair, key, state uint64) {
 	require.Equal(t, state, pair.State.Load(), "state")
 }
 
-// Goal: the stand-in replaces nothing whose key or state has changed since it looked, and leaves the
-// pair as it is then, not latched. Method: another change just before the latch, in one goroutine.
+// Goal: the stand-in replaces nothing whose key or state has changed since it looked, and leaves
+// the pair as it is then, not latched. Method: another change just before the latch, in one
+// goroutine.
 func TestPairTwinIsOvertakenBeforeItsLatch(t *testing.T) {
 	pair, replaced := overtake(t, PairLatch, func(pair *Pair) {
 		require.True(t, pair.compareAndSwapTwin(0, 5, 9, 5), "the key alone, under the same state")

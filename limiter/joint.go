@@ -49,25 +49,55 @@ func TakeAll(demands []Demand, now tallyring.Tick, cost uint64) Joint {
 		panic(fmt.Sprintf("limiter: an event makes %d demands, want at most %d",
 			len(demands), MaxDemands))
 	}
+	j, undone := takeAll(demands, now, cost)
+	undone.wake(demands, (*queues).wake)
+	return j
+}
+
+// takeAll is TakeAll, but tells no queue of the charges that it has taken back.
+func takeAll(demands []Demand, now tallyring.Tick, cost uint64) (j Joint, undone demandSet) {
 	for _, d := range demands {
 		d.Limiter.Prefetch(d.Key)
 	}
-	j := allowed()
+	j = allowed()
 	for i, d := range demands {
-		j.add(i, d.ask(now, cost))
+		answer, charged := d.ask(now, cost)
+		if charged {
+			undone.add(i)
+		}
+		j.add(i, answer)
 	}
-	if !j.Allowed || cost == 0 {
-		return j
-	}
-	taken := allowed()
-	for i, d := range demands {
-		taken.add(i, d.take(now, cost))
-		if !taken.Allowed {
-			taken.refund(demands[:i], cost)
-			break
+	if j.Allowed && cost > 0 {
+		j = allowed()
+		for i, d := range demands {
+			j.add(i, d.take(now, cost))
+			if !j.Allowed {
+				undone |= j.refund(demands[:i], cost)
+				break
+			}
 		}
 	}
-	return taken
+	if j.Allowed {
+		j.passShadows(demands)
+	}
+	return j, undone
+}
+
+// demandSet is a set of demands, a bit for each.
+type demandSet uint8
+
+var _ [8]struct{} = [MaxDemands]struct{}{} // no more than bits of a demandSet
+
+func (s *demandSet) add(demand int) { *s |= 1 << demand }
+
+// wake serves those who wait for what the demands of the set have given back, by (*queues).wake or
+// another way.
+func (s demandSet) wake(demands []Demand, serve func(*queues, Key)) {
+	for i, d := range demands {
+		if s>>i&1 != 0 {
+			serve(d.Limiter.queues, d.Key)
+		}
+	}
 }
 
 // allowed returns the answer to an event without demands.
@@ -86,14 +116,26 @@ func AllowAll(demands []Demand, now tallyring.Tick, cost uint64) bool {
 // that was denied.
 func RefundAll(demands []Demand, j Joint, cost uint64) {
 	if j.Allowed {
-		j.refund(demands, cost)
+		j.refund(demands, cost).wake(demands, (*queues).wake)
 	}
 }
 
-func (j *Joint) refund(demands []Demand, cost uint64) {
+// refund takes back the charges of demands, and returns which had any. It wakes nobody.
+func (j *Joint) refund(demands []Demand, cost uint64) (undone demandSet) {
 	for i, d := range demands {
 		if j.at[i] != uncounted {
-			d.Limiter.RefundKey(d.Key, j.at[i], cost)
+			d.Limiter.refund(d.Key, j.at[i], cost)
+			undone.add(i)
+		}
+	}
+	return undone
+}
+
+// passShadows counts an event that was allowed where it passed in shadow mode alone.
+func (j *Joint) passShadows(demands []Demand) {
+	for i, d := range demands {
+		if j.at[i] == uncounted {
+			d.Limiter.shadowDenied.Add(1)
 		}
 	}
 }
@@ -118,21 +160,24 @@ func (j *Joint) add(i int, d tallyring.Decision) {
 
 // ask returns what the limiter would answer to an event of the given cost, which it does not count.
 // A denial in full comes of the event itself; one that passes nonetheless, because of what others
-// did in between, is taken back.
-func (d Demand) ask(now tallyring.Tick, cost uint64) tallyring.Decision {
+// did in between, is taken back, and then charged is true.
+func (d Demand) ask(now tallyring.Tick, cost uint64) (answer tallyring.Decision, charged bool) {
 	d.Limiter.lookAhead(now)
 	asked := d.Limiter.ask(d.Key, now, 0)
-	if asked.Allowed && asked.Remaining >= cost || cost == 0 {
-		return asked
+	if asked.Allowed && asked.Remaining >= cost {
+		return asked, false
 	}
-	denied := d.take(now, cost)
-	if denied.Allowed && denied.RetryAfter == 0 {
-		d.Limiter.RefundKey(d.Key, denied.At, cost)
+	answer = d.take(now, cost)
+	charged = answer.Allowed && answer.RetryAfter == 0 && cost > 0
+	if charged {
+		d.Limiter.refund(d.Key, answer.At, cost)
 	}
-	return denied
+	return answer, charged
 }
 
-// take charges the demand alone.
+// take charges the demand alone. In shadow mode it is allowed at any rate.
 func (d Demand) take(now tallyring.Tick, cost uint64) tallyring.Decision {
-	return d.Limiter.enforced(d.Key, now, cost)
+	answer := d.Limiter.ask(d.Key, now, cost)
+	answer.Allowed = answer.Allowed || d.Limiter.Shadow()
+	return answer
 }

@@ -60,9 +60,7 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	}
 	l.limit.Store(limit)
 	l.shadow.Store(s.shadow)
-	l.queues = newQueues(l.clock, func(k Key, cost uint64) tallyring.Decision {
-		return l.enforced(k, l.clock.Now(), cost)
-	})
+	l.queues = newQueues(l.clock, l.enforced, l.most)
 	if s.log {
 		logs, err := slidinglog.NewKeyed(window, s.keys)
 		if err != nil {
@@ -187,6 +185,12 @@ func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 
 // RefundKey is RefundAt for a key that is hashed already.
 func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
+	l.refund(k, at, cost)
+	l.queues.wake(k)
+}
+
+// refund is RefundKey, but tells no queue of it.
+func (l *Limiter) refund(k Key, at tallyring.Tick, cost uint64) {
 	if window := l.hot.of(k); window != nil {
 		window.Refund(at, cost)
 	} else if l.table == nil {
@@ -194,7 +198,6 @@ func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
 	} else {
 		l.table.Refund(uint64(k), at, cost)
 	}
-	l.queues.wake(k)
 }
 
 // lookAhead counts a tick given that is far ahead of the clock.

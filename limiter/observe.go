@@ -7,7 +7,8 @@ func WithShadow() Option { return func(s *settings) { s.shadow = true } }
 
 // WithCountDenied makes denied events count as well, as Observe does: who keeps sending stays
 // denied. Without it a denied event changes nothing. Retries of one event in Wait or Reserve do not
-// count. It contradicts WithLog, whose memory follows what it counts.
+// count, nor does an event that makes several demands (TakeAll, Several), of which all count it or
+// none. It contradicts WithLog, whose memory follows what it counts.
 func WithCountDenied() Option { return func(s *settings) { s.countDenied = true } }
 
 // SetShadow turns shadow mode on or off: events are decided and counted as ever, and those that are
@@ -23,7 +24,8 @@ func (l *Limiter) SetShadow(on bool) {
 func (l *Limiter) Shadow() bool { return l.shadow.Load() }
 
 // ObserveAt counts an event of key that is not to be decided on: it happened. It may take the count
-// beyond the limit. It returns false where the key found no cell and the policy counts nothing.
+// beyond the limit. It returns false where the key found no cell and the policy is Deny, so that it
+// was not counted; under the policy Allow it is not counted either, as of any other event there.
 func (l *Limiter) ObserveAt(key string, now tallyring.Tick, cost uint64) bool {
 	return l.ObserveKey(l.Key(key), now, cost)
 }
@@ -35,6 +37,11 @@ func (l *Limiter) Observe(key string, cost uint64) bool {
 
 // ObserveKey is ObserveAt for a key that is hashed already.
 func (l *Limiter) ObserveKey(k Key, now tallyring.Tick, cost uint64) bool {
+	l.lookAhead(now)
+	return l.observe(k, now, cost)
+}
+
+func (l *Limiter) observe(k Key, now tallyring.Tick, cost uint64) bool {
 	if window := l.hot.of(k); window != nil {
 		window.Observe(now, cost)
 		return true
@@ -48,7 +55,7 @@ func (l *Limiter) ObserveKey(k Key, now tallyring.Tick, cost uint64) bool {
 // denied does what the options say about an event that was denied, and reports whether it passes.
 func (l *Limiter) denied(k Key, now tallyring.Tick, cost uint64) bool {
 	if l.countDenied {
-		l.ObserveKey(k, now, cost)
+		l.observe(k, now, cost)
 	}
 	return l.passes()
 }
@@ -69,4 +76,12 @@ func (l *Limiter) enforced(k Key, now tallyring.Tick, cost uint64) tallyring.Dec
 		d.Allowed = l.passes()
 	}
 	return d
+}
+
+// most returns the cost above which an event of k can never pass; nothing passes where it is 0.
+func (l *Limiter) most(k Key) uint64 {
+	if l.Shadow() {
+		return tallyring.Unlimited
+	}
+	return l.ask(k, 0, 0).Limit
 }

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,9 +67,16 @@ var errCanceled = fmt.Errorf("limiter: the reservation was canceled")
 //
 // A queue exists while somebody waits in it. Its shard's lock guards it; the lock is held while the
 // limit is asked, which never waits for anybody.
+//
+// Those who wait for several limiters do so in queues of their own, which are the outer ones of
+// each of these limiters: they are served whenever one of its queues would be. The lock of an outer
+// queue may be held while that of an inner one is taken, not the other way round.
 type queues struct {
-	take    func(Key, uint64) tallyring.Decision
-	after   func(time.Duration, func()) (stop func() bool)
+	clock   tallyring.Clock
+	take    func(Key, tallyring.Tick, uint64) tallyring.Decision
+	most    func(Key) uint64 // the cost above which an event can never pass
+	callAt  func(tallyring.Tick, func()) (stop func() bool)
+	outer   *queues // nil where there are none
 	waiting atomic.Int64
 	shards  [queueShards]queueShard
 }
@@ -88,11 +96,16 @@ type queue struct {
 
 // newQueues returns no queues for a limit that take asks, on the alarm of clock, or real time where
 // it has none.
-func newQueues(clock tallyring.Clock, take func(Key, uint64) tallyring.Decision) *queues {
-	s := &queues{take: take}
-	s.after = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+func newQueues(
+	clock tallyring.Clock,
+	take func(Key, tallyring.Tick, uint64) tallyring.Decision, most func(Key) uint64,
+) *queues {
+	s := &queues{clock: clock, take: take, most: most}
+	s.callAt = func(due tallyring.Tick, f func()) func() bool {
+		return time.AfterFunc(time.Duration(due-max(clock.Now(), 0)), f).Stop
+	}
 	if alarm, ok := clock.(tallyring.Alarm); ok {
-		s.after = alarm.AfterFunc
+		s.callAt = alarm.CallAt
 	}
 	return s
 }
@@ -105,7 +118,7 @@ func (s *queues) wait(ctx context.Context, k Key, cost uint64) (tallyring.Decisi
 		return tallyring.Decision{}, fmt.Errorf("limiter: wait: %w", context.Cause(ctx))
 	}
 	if s.waiting.Load() == 0 {
-		if d := s.take(k, cost); d.Allowed {
+		if d := s.take(k, s.clock.Now(), cost); d.Allowed {
 			return d, nil
 		}
 	}
@@ -129,6 +142,8 @@ func (s *queues) reserve(k Key, cost uint64) *Reservation {
 	s.waiting.Add(1)
 	if q.places.Len() == 1 {
 		s.serve(shard, k, q)
+	} else if limit := s.most(k); cost > limit || limit == 0 {
+		s.end(q, r, tallyring.Decision{Limit: limit, RetryAfter: tallyring.Never}, nil)
 	}
 	return r
 }
@@ -141,23 +156,41 @@ func (s *queues) serve(shard *queueShard, k Key, q *queue) {
 	}
 	for q.places.Len() > 0 {
 		first := q.places.Front().Value.(*Reservation)
-		d := s.take(k, first.cost)
+		now := max(s.clock.Now(), 0)
+		d := s.take(k, now, first.cost)
 		switch {
-		case d.Allowed:
+		case d.Allowed || d.RetryAfter == tallyring.Never:
 			s.end(q, first, d, nil)
-		case d.RetryAfter == tallyring.Never:
-			s.end(q, first, d, fmt.Errorf("limiter: cost %d can never pass under limit %d, "+
-				"want at most that", first.cost, d.Limit))
-		default:
-			q.stop = s.after(max(d.RetryAfter, 1), func() { s.wake(k) })
+		case s.alarm(k, q, now, d.RetryAfter):
 			return
 		}
 	}
 	delete(shard.queues, k)
 }
 
-// end takes a reservation out of its queue, and tells it the outcome.
+// alarm has the queue served when the clock has gone on from a tick by wait. It returns false if
+// that is over by now: an alarm that is due already might never ring.
+func (s *queues) alarm(k Key, q *queue, from tallyring.Tick, wait time.Duration) bool {
+	if wait > time.Duration(math.MaxInt64-from) {
+		return true // the clock does not go as far
+	}
+	due := from + tallyring.Tick(max(wait, 1))
+	stop := s.callAt(due, func() { s.wakeOwn(k) })
+	if s.clock.Now() >= due {
+		stop()
+		return false
+	}
+	q.stop = stop
+	return true
+}
+
+// end takes a reservation out of its queue, and tells it the outcome: err or, where that is nil and
+// d does not allow the event, that it can never pass.
 func (s *queues) end(q *queue, r *Reservation, d tallyring.Decision, err error) {
+	if err == nil && !d.Allowed {
+		err = fmt.Errorf("limiter: cost %d can never pass under limit %d, want at most that",
+			r.cost, d.Limit)
+	}
 	q.places.Remove(r.place)
 	r.place, r.decision, r.err = nil, d, err
 	s.waiting.Add(-1)
@@ -181,8 +214,16 @@ func (s *queues) cancel(r *Reservation) bool {
 	return true
 }
 
-// wake serves the queue of a key, if there is one: an alarm has rung, or there may be more room.
+// wake serves those who wait for a key, since there may be more room.
 func (s *queues) wake(k Key) {
+	s.wakeOwn(k)
+	if s.outer != nil {
+		s.outer.wakeOwn(k)
+	}
+}
+
+// wakeOwn is wake without the outer queues.
+func (s *queues) wakeOwn(k Key) {
 	if s.waiting.Load() == 0 {
 		return
 	}
@@ -196,6 +237,9 @@ func (s *queues) wake(k Key) {
 
 // wakeAll serves every queue.
 func (s *queues) wakeAll() {
+	if s.outer != nil {
+		defer s.outer.wakeAll()
+	}
 	if s.waiting.Load() == 0 {
 		return
 	}

@@ -2,8 +2,10 @@ package limiter_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,4 +124,80 @@ func TestAWaitThatPassesAsItsContextEndsSaysSo(t *testing.T) {
 		}
 	}
 	require.Positive(t, passed, "no wait passed after its context had ended")
+}
+
+// Goal: a wait for more than the limit fails at once, wherever in the queue its place would be, and
+// so does any wait under limit 0; in shadow mode none does. Method: such waits behind another.
+func TestAWaitForMoreThanTheLimitFailsAtOnceInAQueue(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		l, clock := full(t, k)
+		first := l.Reserve("a", 4)
+		_, err := l.Reserve("a", 5).Result()
+		require.EqualError(t, err,
+			"limiter: cost 5 can never pass under limit 4, want at most that")
+		require.ErrorContains(t, l.WaitN(context.Background(), "a", 5), "cost 5 can never pass")
+		second := l.Reserve("a", 4)
+		require.Equal(t, 2, l.Stats().Waiting)
+		require.True(t, second.Cancel())
+		clock.Advance(2 * window)
+		requireOver(t, first)
+		require.NoError(t, l.SetLimit(0))
+		_, err = l.Reserve("a", 0).Result()
+		require.ErrorContains(t, err, "under limit 0")
+		require.Zero(t, l.Stats().Waiting)
+		l.SetShadow(true)
+		requireOver(t, l.Reserve("a", 5))
+	})
+}
+
+// restless is a clock that another goroutine moves just as an alarm is set: it goes on by a step
+// before it takes the alarm.
+type restless struct {
+	tallyring.ManualClock
+	step time.Duration
+}
+
+func (c *restless) CallAt(due tallyring.Tick, f func()) func() bool {
+	step := c.step
+	c.step = 0
+	c.Advance(step)
+	return c.ManualClock.CallAt(due, f)
+}
+
+// Goal: nobody is forgotten because time moves while his alarm is set, and nobody is admitted late
+// by that time. Method: time moves by less than the wait, by all of it and by more; then to the end
+// of the wait, if that is not over.
+func TestTheClockMayMoveWhileAnAlarmIsSet(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		for _, part := range []time.Duration{0, 1, 2, 3, 5} {
+			clock := &restless{}
+			clock.Set(start)
+			l := k.build(t, 4, limiter.WithClock(clock))
+			require.True(t, l.AllowN("a", 4))
+			wait := l.Take("a", 1).RetryAfter
+			clock.step = wait * part / 3
+			r := l.Reserve("a", 1)
+			if part < 3 {
+				clock.Set(start + tallyring.Tick(wait) - 1)
+				require.Equal(t, 1, l.Stats().Waiting)
+				clock.Advance(1)
+			}
+			requireOver(t, r)
+		}
+	})
+}
+
+// Goal: where the wait ends after the last tick there is, no alarm is set that would ring at once
+// and for ever. Method: a full window at the end of time; a refund serves who waits.
+func TestAWaitBeyondTheEndOfTimeSetsNoAlarm(t *testing.T) {
+	clock := &tallyring.ManualClock{}
+	clock.Set(math.MaxInt64 - 1000)
+	l, err := limiter.New(4, window, limiter.WithClock(clock))
+	require.NoError(t, err)
+	d := l.Take("a", 4)
+	r := l.Reserve("a", 1)
+	require.Equal(t, tallyring.Tick(math.MaxInt64), clock.Advance(window))
+	require.Equal(t, 1, l.Stats().Waiting)
+	l.RefundAt("a", d.At, 1)
+	requireOver(t, r)
 }

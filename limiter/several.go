@@ -38,18 +38,36 @@ func NewSeveral(rates []Rate, opts ...Option) (*Several, error) {
 		s.limiters = append(s.limiters, l)
 	}
 	s.clock = s.limiters[0].clock
-	s.queues = newQueues(s.clock, func(k Key, cost uint64) tallyring.Decision {
-		return s.TakeKey(k, s.clock.Now(), cost).Decision
-	})
+	s.queues = newQueues(s.clock, s.enforced, s.most)
+	for _, l := range s.limiters {
+		l.queues.outer = s.queues
+	}
 	return s, nil
+}
+
+// enforced is TakeKey for the queues of s, the lock of which is held: it wakes those alone who wait
+// for one rate.
+func (s *Several) enforced(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
+	var space [MaxDemands]Demand
+	demands := s.demands(&space, k)
+	j, undone := takeAll(demands, now, cost)
+	undone.wake(demands, (*queues).wakeOwn)
+	return j.Decision
+}
+
+// most returns the cost above which an event of k can never pass.
+func (s *Several) most(k Key) uint64 {
+	least := tallyring.Unlimited
+	for _, l := range s.limiters {
+		least = min(least, l.most(k))
+	}
+	return least
 }
 
 // SetLimit changes the limit of one rate, as Limiter.SetLimit does. It panics if there is no such
 // rate.
 func (s *Several) SetLimit(rate int, limit uint64) error {
-	err := s.limiters[rate].SetLimit(limit)
-	s.queues.wakeAll()
-	return err
+	return s.limiters[rate].SetLimit(limit)
 }
 
 // Limiters returns the limiter of each rate, in their order, to see what it counts.
@@ -84,7 +102,6 @@ func (s *Several) TakeKey(k Key, now tallyring.Tick, cost uint64) Joint {
 func (s *Several) RefundKey(k Key, j Joint, cost uint64) {
 	var demands [MaxDemands]Demand
 	RefundAll(s.demands(&demands, k), j, cost)
-	s.queues.wake(k)
 }
 
 // Key returns the hash of a key given as text. It does not allocate.

@@ -24,7 +24,7 @@ type tests struct {
 	unbuilt  bool   // they do not compile
 	timedOut bool   // after the time that they were given
 	failed   string // the test that failed first
-	output   string // the last lines of what was said
+	output   string // the last lines of what was said, by that test if there is one
 }
 
 // testRunner runs tests in a copy of the tree.
@@ -89,18 +89,18 @@ func environment() []string {
 // read makes sense of the events of one package. A test that runs when its process ends has failed.
 func read(output []byte) (result tests) {
 	var running []string
-	var said []string
-	lines := bufio.NewScanner(bytes.NewReader(output))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	said := map[string][]string{} // by each test
+	events := bufio.NewScanner(bytes.NewReader(output))
+	events.Buffer(nil, 1<<24)
+	for events.Scan() {
 		var e event
-		if json.Unmarshal(lines.Bytes(), &e) != nil {
+		if json.Unmarshal(events.Bytes(), &e) != nil {
 			continue
 		}
 		top, _, _ := strings.Cut(e.Test, "/")
 		switch e.Action {
 		case "output", "build-output":
-			said = append(said, e.Output)
+			said[top] = append(said[top], e.Output)
 			result.timedOut = result.timedOut ||
 				strings.HasPrefix(e.Output, "panic: test timed out after ")
 		case "build-fail":
@@ -119,6 +119,7 @@ func read(output []byte) (result tests) {
 	if result.failed == "" && len(running) > 0 && !result.timedOut {
 		result.failed = running[len(running)-1]
 	}
-	result.output = strings.Join(said[max(0, len(said)-40):], "")
+	lines := said[result.failed]
+	result.output = strings.Join(lines[max(0, len(lines)-40):], "")
 	return result
 }

@@ -1,0 +1,108 @@
+package limiter_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tallyring/tallyring"
+	"github.com/tallyring/tallyring/limiter"
+)
+
+// silent is a clock whose alarms never ring. So whoever waits is served by what others do alone.
+type silent struct{ tallyring.ManualClock }
+
+func (*silent) CallAt(tallyring.Tick, func()) func() bool { return func() bool { return true } }
+
+// Goal: those who wait for all rates are served when one of the rates has more room, by whatever
+// way it came to it. Method: a key that one of two rates denies, and what a caller can do to the
+// limiter of that rate.
+func TestMoreRoomInOneRateServesThoseWhoWaitForAll(t *testing.T) {
+	for name, act := range map[string]func(l *limiter.Limiter, at tallyring.Tick){
+		"refund": func(l *limiter.Limiter, at tallyring.Tick) { l.RefundAt("a", at, 1) },
+		"limit":  func(l *limiter.Limiter, _ tallyring.Tick) { _ = l.SetLimit(2) },
+		"key limit": func(l *limiter.Limiter, _ tallyring.Tick) {
+			_ = l.SetKeyLimit(l.Key("a"),
+				2)
+		},
+		"shadow": func(l *limiter.Limiter, _ tallyring.Tick) { l.SetShadow(true) },
+		"clear": func(l *limiter.Limiter, _ tallyring.Tick) {
+			l.ClearKeyLimit(l.Key("b")) // another key: serves nobody
+			_ = l.SetLimit(2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := &silent{}
+			clock.Set(start)
+			s, err := limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {1, time.Minute}},
+				limiter.WithClock(clock), limiter.WithMaxLimit(9))
+			require.NoError(t, err)
+			j := s.Take("a", 1)
+			require.True(t, j.Allowed)
+			r := s.ReserveKey(s.Key("a"), 1)
+			_, err = r.Result()
+			require.ErrorContains(t, err, "still waiting")
+			act(s.Limiters()[1], j.CountedAt(1))
+			requireOver(t, r)
+		})
+	}
+}
+
+// Goal: a charge that is taken back serves those whom it may have kept waiting: who waits for the
+// key of the limiter, and who waits for several. Nobody else is served. Method: alarms do not ring
+// and time has passed, so whoever is asked for passes. An event that makes a demand twice, of which
+// the limit holds one, is charged to the demand before it, and gives that back.
+func TestAChargeTakenBackServesThoseWhoWait(t *testing.T) {
+	clock := &silent{}
+	clock.Set(start)
+	s, err := limiter.NewSeveral([]limiter.Rate{{4, window}, {4, window}},
+		limiter.WithClock(clock))
+	require.NoError(t, err)
+	one, two := s.Limiters()[0], s.Limiters()[1]
+	a, b := s.Key("a"), s.Key("b")
+	require.True(t, s.TakeKey(a, start, 4).Allowed)
+	require.True(t, one.AllowKey(b, start, 4))
+	every, single, other := s.ReserveKey(a, 1), one.ReserveKey(a, 1), one.ReserveKey(b, 1)
+	clock.Advance(3 * window)
+	now := clock.Now()
+	require.True(t, two.AllowAt("c", now, 3))
+	for _, r := range []*limiter.Reservation{every, single, other} {
+		_, err := r.Result()
+		require.ErrorContains(t, err, "still waiting")
+	}
+	demands := []limiter.Demand{{one, a}, {two, two.Key("c")}, {two, two.Key("c")}}
+	require.False(t, limiter.AllowAll(demands, now, 2), "the rest of c is 1")
+	_, err = every.Result()
+	require.ErrorContains(t, err, "still waiting", "nothing was charged to a")
+	require.False(t, limiter.AllowAll(demands, now, 1))
+	requireOver(t, every)
+	requireOver(t, single)
+	_, err = other.Result()
+	require.ErrorContains(t, err, "still waiting")
+	require.Equal(t, uint64(2), one.PeekKey(a, now).High, "those two, and not the event")
+	require.Equal(t, uint64(3), two.PeekAt("c", now).High)
+}
+
+// Goal: an event of several rates that is counted by the first and finds no cell in the next serves
+// who waits for the first. Method: the cells of the first rate have expired, those of the second
+// are taken.
+func TestARateWithoutACellServesThoseWhoWaitForAnother(t *testing.T) {
+	clock := &silent{}
+	clock.Set(start)
+	s, err := limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {4, time.Hour}},
+		limiter.WithClock(clock), limiter.WithKeys(1))
+	require.NoError(t, err)
+	short, long := s.Limiters()[0], s.Limiters()[1]
+	key := s.Key("a")
+	require.True(t, short.AllowKey(key, start, 4))
+	r := short.ReserveKey(key, 1)
+	for i := limiter.Key(2); long.AllowKey(i, start, 1); i++ {
+	}
+	clock.Advance(3 * time.Second)
+	j := s.TakeKey(key, clock.Now(), 1)
+	require.False(t, j.Allowed)
+	require.Equal(t, 1, j.DeniedBy)
+	requireOver(t, r)
+	require.Equal(t, uint64(1), short.PeekKey(key, clock.Now()).High)
+}
