@@ -39,7 +39,7 @@ insert      default  holds         SCENE=5
 insert      mutant   one_cell      NORESCAN
 insert      full     own_cell      PLAINKILL THIRD=K
 insert      full     one_cell      NOTICKET THIRD=K
-insert      mutant   own_cell      NOMOVE
+insert      full     own_cell      NOMOVE
 insert      mutant   own_cell      KEYFIRST
 insert      mutant   count_true    NOHORIZON SCENE=2
 insert      mutant   count_true    LATERAISE SCENE=2
@@ -47,11 +47,11 @@ insert      full     one_cell      NOKILL
 insert      full     one_cell      NOSETTLED
 insert      full     one_cell      NOBEFORE THIRD=K
 insert      full     one_cell      LATEREACH SCENE=4 CELLS=3 THIRD=K
-insert      mutant   own_cell      HALFCLAIM
+insert      full     own_cell      HALFCLAIM
 insert      mutant   count_true    LOWCOMMIT SCENE=5
 insert      mutant   denied_right  NORELOAD
 generations default  holds         LIM=5 REQ=2 TURNS=0
-generations default  holds         LIM=4 REQ=2 TURNS=1
+generations full     holds         LIM=4 REQ=2 TURNS=1
 generations full     holds         LIM=7 REQ=3 TURNS=0
 generations full     holds         LIM=7 REQ=3 TURNS=0 LOWS=1
 generations full     holds         LIM=4 REQ=2 TURNS=2
