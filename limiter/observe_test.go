@@ -141,3 +141,46 @@ func TestManyInShadow(t *testing.T) {
 	require.Equal(t, [5]bool{true, true, true, true, true}, allowed)
 	require.Equal(t, uint64(3), l.StatsAt(start).ShadowDenied)
 }
+
+// Goal: of an event with several demands, Stats.ShadowDenied counts what passed in shadow mode
+// alone, once, and nothing where another demand denied it. A question of cost 0 passes as well.
+// Method: a shadow of 2 beside a limit of 4, and ten events.
+func TestAShadowCountsWhatPassedAmongSeveralOnce(t *testing.T) {
+	kindsAndHot(t, func(t *testing.T, k kind) {
+		shadow, other := k.build(t, 2, limiter.WithShadow()), k.build(t, 4)
+		demands := []limiter.Demand{{shadow, shadow.Key("a")}, {other, other.Key("a")}}
+		for i := range 10 {
+			require.Equal(t, i < 4, limiter.AllowAll(demands, start, 1))
+		}
+		require.Equal(t, uint64(2), shadow.StatsAt(start).ShadowDenied)
+		require.NoError(t, shadow.SetLimit(0))
+		require.True(t, shadow.TakeAt("a", start, 0).Allowed)
+		require.True(t, limiter.AllowAll(demands, start, 0))
+		require.Equal(t, uint64(4), shadow.StatsAt(start).ShadowDenied)
+	})
+}
+
+// Goal: an observed tick that is far ahead of the clock is told of, once, like that of a decision.
+func TestObservedTicksAheadAreCounted(t *testing.T) {
+	clock := &tallyring.ManualClock{}
+	clock.Set(start)
+	kindsAndHot(t, func(t *testing.T, k kind) {
+		l := k.build(t, 2, limiter.WithClock(clock))
+		require.True(t, l.ObserveAt("a", start+10*tallyring.Tick(window), 1))
+		require.Equal(t, uint64(1), l.StatsAt(start).Ahead)
+	})
+}
+
+// Goal: under the policy Allow, what is observed of a key without a cell is let pass and not
+// counted, as the documentation says.
+func TestObserveUnderThePolicyAllow(t *testing.T) {
+	l, err := limiter.New(10, window, limiter.WithKeys(1), limiter.WithFullPolicy(limiter.Allow))
+	require.NoError(t, err)
+	counted := uint64(0)
+	for key := limiter.Key(2); key < 1002; key++ {
+		require.True(t, l.ObserveKey(key, start, 1))
+		counted += l.PeekKey(key, start).High
+	}
+	require.Equal(t, 1000-l.StatsAt(start).Refused, counted)
+	require.Positive(t, l.StatsAt(start).Refused)
+}

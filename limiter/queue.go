@@ -142,7 +142,7 @@ func (s *queues) reserve(k Key, cost uint64) *Reservation {
 	s.waiting.Add(1)
 	if q.places.Len() == 1 {
 		s.serve(shard, k, q)
-	} else if limit := s.most(k); cost > limit || limit == 0 {
+	} else if limit := s.most(k); cost > limit {
 		s.end(q, r, tallyring.Decision{Limit: limit, RetryAfter: tallyring.Never}, nil)
 	}
 	return r

@@ -85,24 +85,31 @@ func TestAChargeTakenBackServesThoseWhoWait(t *testing.T) {
 }
 
 // Goal: an event of several rates that is counted by the first and finds no cell in the next serves
-// who waits for the first. Method: the cells of the first rate have expired, those of the second
-// are taken.
+// who waits for the first, whether it was a decision or the turn of one who waits for both. Method:
+// the cells of the first rate have expired, those of the second are taken.
 func TestARateWithoutACellServesThoseWhoWaitForAnother(t *testing.T) {
-	clock := &silent{}
-	clock.Set(start)
-	s, err := limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {4, time.Hour}},
-		limiter.WithClock(clock), limiter.WithKeys(1))
-	require.NoError(t, err)
-	short, long := s.Limiters()[0], s.Limiters()[1]
-	key := s.Key("a")
-	require.True(t, short.AllowKey(key, start, 4))
-	r := short.ReserveKey(key, 1)
-	for i := limiter.Key(2); long.AllowKey(i, start, 1); i++ {
+	for _, waiting := range []bool{false, true} {
+		clock := &silent{}
+		clock.Set(start)
+		s, err := limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {4, time.Hour}},
+			limiter.WithClock(clock), limiter.WithKeys(1))
+		require.NoError(t, err)
+		short, long := s.Limiters()[0], s.Limiters()[1]
+		key := s.Key("a")
+		require.True(t, short.AllowKey(key, start, 4))
+		r := short.ReserveKey(key, 1)
+		for i := limiter.Key(2); long.AllowKey(i, start, 1); i++ {
+		}
+		clock.Advance(3 * time.Second)
+		if waiting {
+			_, err = s.ReserveKey(key, 1).Result()
+			require.ErrorContains(t, err, "still waiting")
+		} else {
+			j := s.TakeKey(key, clock.Now(), 1)
+			require.False(t, j.Allowed)
+			require.Equal(t, 1, j.DeniedBy)
+		}
+		requireOver(t, r)
+		require.Equal(t, uint64(1), short.PeekKey(key, clock.Now()).High)
 	}
-	clock.Advance(3 * time.Second)
-	j := s.TakeKey(key, clock.Now(), 1)
-	require.False(t, j.Allowed)
-	require.Equal(t, 1, j.DeniedBy)
-	requireOver(t, r)
-	require.Equal(t, uint64(1), short.PeekKey(key, clock.Now()).High)
 }
