@@ -179,18 +179,24 @@ func byCall(history []porcupine.Operation) []porcupine.Operation {
 	})
 }
 
-// explain writes a history that has no order, line by line, and where porcupine's picture of it is,
-// a page for a browser.
+// explain writes a history that has no order.
 func (c *checker) explain(folder string, history, evictions []porcupine.Operation) string {
+	calls := append(slices.Clone(history), evictions...)
+	text := fmt.Sprintf("window %+v: ", c.window)
+	if c.turning {
+		return text + draw(folder, c.stepwise(), calls, c.withTurns(history, evictions))
+	}
+	return text + draw(folder, c.sequential(), calls, history)
+}
+
+// draw writes a history that has no order, line by line, and where porcupine's picture of it is, a
+// page for a browser.
+func draw(folder string, model porcupine.Model, calls, history []porcupine.Operation) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "no order explains these calls, window %+v:\n", c.window)
-	for _, op := range byCall(append(slices.Clone(history), evictions...)) {
+	fmt.Fprintf(&text, "no order explains these calls:\n")
+	for _, op := range byCall(calls) {
 		fmt.Fprintf(&text, "%4d to %4d  goroutine %d  %s\n", op.Call, op.Return, op.ClientId,
 			describe(op.Input.(input), op.Output.(output)))
-	}
-	model := c.sequential()
-	if c.turning {
-		model, history = c.stepwise(), c.withTurns(history, evictions)
 	}
 	result, information := porcupine.CheckOperationsVerbose(model, history, 0)
 	picture := filepath.Join(folder, "history.html")

@@ -31,8 +31,8 @@ func TestOneKey(t *testing.T) {
 }
 
 // keys returns the checker of a key's history.
-func (f form) keys(r *recorder) checker {
-	return checker{model: model{f.window}, whole: r.whole, turning: true, packed: f.packed}
+func (f form) keys(r *recorder) *checker {
+	return &checker{model: model{f.window}, whole: r.whole, turning: true, packed: f.packed}
 }
 
 // keyScript is a script that begins without the key, half of the time.

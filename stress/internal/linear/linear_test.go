@@ -26,8 +26,15 @@ func (t *tally) String() string {
 		t.histories, t.overlapping, t.overtaken, t.turned)
 }
 
+// order is what a kind of subject promises of its histories.
+type order interface {
+	inCallOrder(history []porcupine.Operation) bool
+	judge(history, evictions []porcupine.Operation) finding
+	explain(folder string, history, evictions []porcupine.Operation) string
+}
+
 // check judges one history and adds up what it showed.
-func (t *tally) check(test *testing.T, c checker, calls, evictions []porcupine.Operation) {
+func (t *tally) check(test *testing.T, c order, calls, evictions []porcupine.Operation) {
 	t.histories++
 	if overlaps(calls) {
 		t.overlapping++
@@ -119,7 +126,7 @@ func TestRings(t *testing.T) {
 				on:     func(script) subject { return onRing{f.ring(t)} },
 				judge: func(r *recorder) {
 					c := checker{model: model{f.window}, whole: r.whole, turning: !f.packed}
-					seen.check(t, c, r.history(), nil)
+					seen.check(t, &c, r.history(), nil)
 				},
 				enough: seen.enough,
 			}.run(t)
@@ -148,7 +155,7 @@ func TestLimiters(t *testing.T) {
 					return a.script()
 				},
 				on:     func(s script) subject { return onLimiter{newLimiter(t, w, s.limit)} },
-				judge:  func(r *recorder) { seen.check(t, c, r.history(), nil) },
+				judge:  func(r *recorder) { seen.check(t, &c, r.history(), nil) },
 				enough: seen.enough,
 			}.run(t)
 			t.Log(&seen)
