@@ -33,7 +33,7 @@
 //	  turn first                        the event fails, and is late
 //	TestStalledRotator                  a rotator stopped before each swap, for 1 to 8 turns
 //	  others first                      they decide exactly; when it wakes its swap does nothing
-//	TestLateAddAgainstCopy              a late add to the oldest bucket, and the copy over its slot
+//	TestLateAddAgainstCopy              a late add to the oldest bucket, and the copy on its slot
 //	TestRefundAgainstCopy               the same for a refund
 //	  change first                      the copy fails and is made again
 //	  copy first                        the change fails, and its bucket has left the window
@@ -51,7 +51,7 @@
 //	  refund first                      it looks again
 //	TestGlanceAgainstTurn               the same, and a turn over the slots that it reads
 //	  turn first                        it looks again, as of the new bucket
-//	TestEveryScheduleOfARing            all schedules of two and three of these, few switches each
+//	TestEveryScheduleOfARing            all schedules of these, with few switches
 //
 // Sums of a ring:
 //
@@ -109,7 +109,7 @@
 //	  scan first                        the claim sees the other one
 //	TestStaleRotationInATakenCell       a rotator or summer of the old key in the new key's cell
 //	  takeover first                    nothing of what it does counts
-//	TestEveryScheduleOfATable           all schedules of two and three inserters, few switches each
+//	TestEveryScheduleOfATable           all schedules of inserters, with few switches
 //
 // Limiters:
 //
@@ -145,7 +145,7 @@
 //	TestAdmissionAgainstSeal            an admission or a spend, and the turn of its bucket
 //	  admission first                   its count is carried
 //	  turn first                        it fails, and is counted in the new bucket
-//	TestEveryScheduleOfALimiter         all schedules of two who ask and a third, few switches each
+//	TestEveryScheduleOfALimiter         all schedules of two who ask, with few switches
 //
 // Counters:
 //
