@@ -46,8 +46,8 @@ func (m *bucketModel) debt(b bucket, now tallyring.Tick) (at, nanos int64) {
 	return at, max(b.due-at, 0)
 }
 
-// charged returns a bucket that was charged events at a tick, what it owes then, and whether that is
-// all of it: what goes beyond the most that can be owed is forgotten.
+// charged returns a bucket that was charged events at a tick, what it owes then, and whether that
+// is all of it: what goes beyond the most that can be owed is forgotten.
 func (m *bucketModel) charged(at, debt int64, cost uint64) (b bucket, owed int64, all bool) {
 	owed = debt + nanosFor(cost)
 	if most := max(debt, nanosFor(m.most)); owed > most {

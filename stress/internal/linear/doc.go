@@ -23,9 +23,9 @@
 // call is within the order, late ones and refunds too, and answers are compared whole.
 //
 // Late Adds of rings are not in these histories: the order that S11 promises does not cover them.
-// Refunds race with a turn in some, and so may reach a bucket that is no longer the newest. Verdicts
-// are within the order then too: counts of older buckets only fall, so a denial that has seen one
-// before the refund was right when it began, and an admission is right still.
+// Refunds race with a turn in some, and so may reach a bucket that is no longer the newest.
+// Verdicts are within the order then too: counts of older buckets only fall, so a denial that has
+// seen one before the refund was right when it began, and an admission is right still.
 //
 // # The turn
 //
