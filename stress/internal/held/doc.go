@@ -41,7 +41,7 @@
 //	  refund first                      it reaches the copy, and the late copy does not undo it
 //	TestChangesOfOneSlot                a late add and a refund of one slot
 //	  either first                      both count
-//	TestStalledLateAdder                a late adder stopped for 0 to 8 turns
+//	TestStalledLateAdder                a late adder stopped at two places for 0 to 8 turns
 //	TestStalledRefund                   the same for a refund
 //	  others first                      it counts in its own bucket, or nowhere
 //	TestTagThatHasWrapped               a copy over a tag that looks newer, and a stopped copier
@@ -85,6 +85,13 @@
 //	TestOneOfTwoClaimsIsSettled         two claims by one key, the first of which has scanned
 //	  settled first                     the other one sees that, and its claim is killed
 //	  the other first                   it sees the first claim; the one that lies later is killed
+//	TestLaterClaimGivesWay              a claim that lies later, and one that lies before it
+//	  scanned first                     the later one is killed
+//	  claimed first                     the later one gives way
+//	TestPendingCellBesideASettledOne    a claim made beside a settled cell, met by a third
+//	  settled first                     the second scan sees it, and the claim is killed
+//	TestDeadCellIsClaimedAgain          a killed claim whose cell its key has claimed again
+//	  the other claim first             the first is settled no more
 //	TestKillAgainstSettling             a kill, and the swap that settles the same claim
 //	  kill first                        it is settled no more
 //	  settled first                     the kill fails, and its author gives way
@@ -125,6 +132,8 @@
 //	TestStaleSpender                    a spender stopped between loads, for 1 to 20 generations
 //	TestStaleSpenderAtTheEdge           the same with nothing left
 //	  others first                      it spends nothing that it did not see
+//	TestStaleSpenderWithALargerShare    the same with a cost that fits no more
+//	  others first                      it is denied
 //	TestDenialWhileShardsAreSpent       a denial while it adds up, and spends or a refund
 //	  spends first                      it is right still
 //	  refund first                      it looks again, and is admitted

@@ -8,7 +8,7 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// pair is two inserters of one key whose clocks differ by a nanosecond, so that they see different
+// inserters are two inserters of one key whose clocks differ by a nanosecond, so that they see different
 // free cells: for the fast one the first cell has expired, for the slow one it counts still.
 type inserters struct {
 	keys
@@ -21,7 +21,9 @@ const limit = 5
 
 // newInserters returns both, about to claim.
 func newInserters(k keys) *inserters {
-	require.True(k, k.Allow(k.c, second(begun), 1, 9))
+	if k.Stats(second(begun)).Live == 0 {
+		require.True(k, k.Allow(k.c, second(begun), 1, 9))
+	}
 	in := &inserters{keys: k}
 	insert := func(now tallyring.Tick) func() {
 		return func() {
@@ -81,6 +83,84 @@ func TestOneOfTwoClaimsIsSettled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLaterClaimGivesWay lets an inserter whose claim lies later go on to settle it, and the other
+// claim a cell before that. Its second scan sees that claim: it gives way, and settles the other
+// one's. If its second scan was first, the other kills its claim.
+func TestLaterClaimGivesWay(t *testing.T) {
+	bothOrders(t, "scan", "claim", func(t *testing.T, scanFirst bool) {
+		eachTable(t, func(k keys) {
+			in := newInserters(k)
+			in.slow.to(tallyring.TableResolve)
+			if scanFirst {
+				in.slow.to(tallyring.TableCommit)
+			}
+			in.fast.to(tallyring.TableLooked) // it has claimed
+			if scanFirst {
+				in.fast.end()
+				require.Positive(k, in.fast.passed[tallyring.TableKill])
+				in.slow.end()
+			} else {
+				in.slow.end()
+				in.fast.end()
+			}
+			require.Zero(k, k.Stats(second(k.end)).Farthest, "the first in probe order is settled")
+			in.agree()
+		})
+	})
+}
+
+// threeCells is newInserters with a cell between the two that are claimed, which another key holds.
+// A third inserter has scanned the first two cells, and not the slow one's.
+func threeCells(k keys) (in *inserters, third *actor) {
+	for _, key := range []uint64{k.c, k.b} {
+		require.True(k, k.Allow(key, second(begun), 1, 9))
+	}
+	require.True(k, k.Allow(k.b, second(k.end), 1, 9))
+	in = newInserters(k)
+	third = k.actor("the third", func() { require.True(k, k.Allow(k.a, second(k.end)-1, 1, limit)) })
+	for range 3 { // at home, and then the first two cells
+		third.to(tallyring.TableLooked)
+	}
+	return in, third
+}
+
+// TestPendingCellBesideASettledOne lets one scan miss a cell that is settled behind its back, and
+// find the claim of the slow one farther on, which was made after that. The second scan finds the
+// settled cell, and the claim is killed.
+func TestPendingCellBesideASettledOne(t *testing.T) {
+	eachTable(t, func(k keys) {
+		in, third := threeCells(k)
+		in.fast.end()
+		in.slow.to(tallyring.TableLooked) // it has claimed
+		third.end()
+		require.Equal(k, 1, third.passed[tallyring.TableResolve])
+		require.Equal(k, 1, third.passed[tallyring.TableKill])
+		require.Zero(k, third.passed[tallyring.TableCommit])
+		in.slow.wakes(k.look(k.end-1, k.a, k.b))
+		in.slow.end()
+		k.has(k.a, second(k.end), 3)
+		require.Equal(k, uint64(2), k.Stats(second(k.end)).Live)
+	})
+}
+
+// TestDeadCellIsClaimedAgain lets the author of a claim sleep while that is killed, and while an
+// inserter of the same key, by the same clock, claims the dead cell again. The first one's swap does
+// not settle that claim: it is not the one that it saw.
+func TestDeadCellIsClaimedAgain(t *testing.T) {
+	eachTable(t, func(k keys) {
+		in, third := threeCells(k)
+		in.slow.to(tallyring.TableCommit)
+		in.fast.end() // it has killed the slow one's claim, and settled its own
+		third.to(tallyring.TableClaim).to(tallyring.TableLooked)
+		require.Equal(k, uint64(1), k.Stats(second(k.end)).Pending)
+		in.slow.wakes(k.look(k.end-1, k.a, k.b))
+		in.slow.end()
+		third.end()
+		k.has(k.a, second(k.end), 3)
+		require.Equal(k, uint64(2), k.Stats(second(k.end)).Live)
+	})
 }
 
 // TestKillAgainstSettling takes both orders of the kill of a claim and the swap that settles it,

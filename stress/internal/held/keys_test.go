@@ -83,10 +83,12 @@ func (k keys) has(key uint64, now tallyring.Tick, count uint64) {
 	require.Equal(k, count+2, k.Read(key, now).High)
 }
 
-// look returns all that can be read of some keys from a bucket on.
+// look returns all that can be read of some keys from a bucket on, and how many cells there are of
+// each kind.
 func (k keys) look(bucket int, keys ...uint64) func() any {
 	return func() any {
-		var readings []tallyring.Reading
+		stats := k.Stats(second(bucket))
+		readings := []any{stats.Live, stats.Expired, stats.Pending}
 		for _, key := range keys {
 			for i := range k.slots + 1 {
 				readings = append(readings, k.Read(key, second(bucket+i)))
@@ -160,10 +162,11 @@ func (k keys) hitAgainstTakeover(takes bool, p tallyring.Point) {
 // limit there. What the first one finds is its own.
 func TestGlanceAgainstTakeover(t *testing.T) {
 	for _, p := range []tallyring.Point{tallyring.TableLooked, tallyring.TableConfirm} {
-		for _, verb := range []string{"Allow", "Take", "Read"} {
+		for _, verb := range []string{"Allow", "Allow in the last bucket", "Take", "Read"} {
 			eachTable(t, func(k keys) {
-				stop := p
-				if p == tallyring.TableConfirm && verb == "Take" && k.slots <= 2 {
+				stop, last := p, second(begun+k.slots-1)
+				if p == tallyring.TableConfirm && k.slots <= 2 &&
+					(verb == "Take" || verb == "Allow in the last bucket" && k.slots > 1) {
 					stop = tallyring.TableHit // a packed cell is compared there, or swapped
 				}
 				require.True(k, k.Allow(k.a, second(begun), 5, 5))
@@ -172,6 +175,8 @@ func TestGlanceAgainstTakeover(t *testing.T) {
 					switch verb {
 					case "Allow":
 						allowed = k.Allow(k.a, second(begun), 1, 5)
+					case "Allow in the last bucket":
+						allowed = k.Allow(k.a, last, 1, 5)
 					case "Take":
 						d := k.Take(k.a, second(begun), 1, 5)
 						allowed = d.Allowed

@@ -17,6 +17,7 @@ type limiter struct {
 	*stage
 	*pertcore.Limiter
 	limit uint64
+	room  uint64 // what must remain for shared mode
 }
 
 // newLimiter returns a limiter of which a number of events may still be admitted, and that has
@@ -39,7 +40,7 @@ func openLimiter(s *stage, slots int, left func(room uint64) uint64) limiter {
 		shards *= 2
 	}
 	room := shards * max(shards, 2)
-	l := limiter{s, nil, 100 + left(room)}
+	l := limiter{s, nil, 100 + left(room), room}
 	var err error
 	l.Limiter, err = pertcore.NewLimiter(
 		tallyring.Window{Slots: slots, Width: time.Second}, l.limit)
@@ -274,6 +275,37 @@ func TestStaleSpenderAtTheEdge(t *testing.T) {
 				spend.end()
 				require.Equal(t, l.limit, l.Read(second(begun)).High)
 			}
+		}
+	}
+}
+
+// TestStaleSpenderWithALargerShare lets a spender sleep between its two loads until shares are so
+// small that its cost would take the count over the limit, in a generation that its shard is open
+// in. It is denied, also where the head looks like the one of then.
+func TestStaleSpenderWithALargerShare(t *testing.T) {
+	for verb, ask := range verbs {
+		for ended := 1; ended <= 20; ended++ {
+			l := newShared(t, 1)
+			count := l.Read(second(begun)).High
+			cost := (l.limit - count) / uint64(l.Shards()) * 3 / 4
+			require.Greater(t, cost, l.room)
+			allowed := true
+			spend := l.seated(1, verb, func() { allowed = ask(l, second(begun), cost) })
+			spend.to(tallyring.LimiterLooked)
+			for i := range ended {
+				require.NoError(t, l.SetLimit(l.limit))
+				more := uint64(1)
+				if i == ended-1 {
+					more = l.limit - count - l.room
+				}
+				l.runAt(0, func() { require.True(t, l.Allow(second(begun), more)) })
+				count += more
+			}
+			opens := l.runAt(1, func() { require.True(t, l.Allow(second(begun), 1)) })
+			require.Equal(t, 1, opens.passed[tallyring.LimiterSpend], "the shard is not open")
+			spend.end()
+			require.False(t, allowed)
+			l.fills(second(begun), count+1)
 		}
 	}
 }

@@ -16,15 +16,14 @@ func eachMode(t *testing.T, test func(t *testing.T, l limiter, swap tallyring.Po
 }
 
 // TestLimitBetweenLoads lowers the limit to what is counted when a decision has loaded the center
-// and not the limit, or has not loaded anything, or is about to swap. SetLimit has returned when
-// the decision goes on, so it is denied.
+// and not the limit, or has not loaded anything, or is about to swap. SetLimit has returned when the
+// decision goes on, so it is denied; after 1 to 17 generations too, when heads look the same again.
 func TestLimitBetweenLoads(t *testing.T) {
 	for verb, ask := range verbs {
 		for _, loaded := range []tallyring.Point{
 			tallyring.LimiterLooked, tallyring.LimiterWeigh, theEnd,
 		} {
-			// Raised, and lowered again, as often as heads repeat.
-			for _, raised := range []bool{false, true} {
+			for others := range 17 {
 				eachMode(t, func(t *testing.T, l limiter, swap tallyring.Point) {
 					stop := loaded
 					switch {
@@ -37,10 +36,8 @@ func TestLimitBetweenLoads(t *testing.T) {
 					allowed := true
 					decision := l.seated(1, verb, func() { allowed = ask(l, second(begun), 1) })
 					decision.to(stop)
-					if raised {
-						for range 16 {
-							require.NoError(t, l.SetLimit(l.limit-1))
-						}
+					for range others {
+						require.NoError(t, l.SetLimit(l.limit-1))
 					}
 					l.run(func() { require.NoError(t, l.SetLimit(count)) })
 					decision.end()

@@ -101,31 +101,34 @@ func TestChangesOfOneSlot(t *testing.T) {
 	})
 }
 
-// TestStalledLateAdder stops a late add before its swap, and lets the ring turn. When it wakes, it
-// is counted in its own bucket if that is in the window, and nowhere otherwise; others are decided
-// on what was counted meanwhile.
+// TestStalledLateAdder stops a late add when it has loaded the head, and before its swap, and lets
+// the ring turn. When it wakes, it is counted in its own bucket if that is in the window, and nowhere
+// otherwise; others are decided on what was counted meanwhile.
 func TestStalledLateAdder(t *testing.T) {
-	for turns := 0; turns < 9; turns++ {
-		eachRing(t, func(r ring) {
-			counted := false
-			late := r.actor("the late add", func() { counted = r.Add(tick(newest-1), 7) })
-			late.to(tallyring.RingLate)
-			for ahead := 1; ahead <= turns; ahead++ {
-				room := r.sum(ahead) + 1
-				r.run(func() { require.True(r, r.Allow(tick(newest+ahead), 1, room)) })
-				r.run(func() { require.False(r, r.Allow(tick(newest+ahead), 1, room)) })
-			}
-			want := r.sum(turns)
-			late.end()
-			if turns+1 < r.slots {
-				require.True(r, counted)
-				want += 7
-			}
-			require.Equal(r, want, r.sum(turns))
-			r.run(func() { require.True(r, r.Allow(tick(newest+turns), 1, want+1)) })
-			r.run(func() { require.False(r, r.Allow(tick(newest+turns), 1, want+1)) })
-		})
+	for _, p := range []tallyring.Point{tallyring.RingLooked, tallyring.RingLate} {
+		for turns := 0; turns < 9; turns++ {
+			eachRing(t, func(r ring) { r.stalledLateAdder(p, turns) })
+		}
 	}
+}
+
+func (r ring) stalledLateAdder(p tallyring.Point, turns int) {
+	counted := false
+	late := r.actor("the late add", func() { counted = r.Add(tick(newest-1), 7) }).to(p)
+	for ahead := 1; ahead <= turns; ahead++ {
+		room := r.sum(ahead) + 1
+		r.run(func() { require.True(r, r.Allow(tick(newest+ahead), 1, room)) })
+		r.run(func() { require.False(r, r.Allow(tick(newest+ahead), 1, room)) })
+	}
+	want := r.sum(turns)
+	late.end()
+	if turns+1 < r.slots {
+		require.True(r, counted)
+		want += 7
+	}
+	require.Equal(r, want, r.sum(turns))
+	r.run(func() { require.True(r, r.Allow(tick(newest+turns), 1, want+1)) })
+	r.run(func() { require.False(r, r.Allow(tick(newest+turns), 1, want+1)) })
 }
 
 // TestStalledRefund is the same for a refund.
