@@ -8,8 +8,8 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// inserters are two inserters of one key whose clocks differ by a nanosecond, so that they see different
-// free cells: for the fast one the first cell has expired, for the slow one it counts still.
+// inserters are two inserters of one key whose clocks differ by a nanosecond, so that they see
+// different free cells: for the fast one the first cell has expired, for the slow one it counts yet.
 type inserters struct {
 	keys
 	fast, slow *actor
@@ -119,7 +119,9 @@ func threeCells(k keys) (in *inserters, third *actor) {
 	}
 	require.True(k, k.Allow(k.b, second(k.end), 1, 9))
 	in = newInserters(k)
-	third = k.actor("the third", func() { require.True(k, k.Allow(k.a, second(k.end)-1, 1, limit)) })
+	third = k.actor("the third", func() {
+		require.True(k, k.Allow(k.a, second(k.end)-1, 1, limit))
+	})
 	for range 3 { // at home, and then the first two cells
 		third.to(tallyring.TableLooked)
 	}
@@ -146,8 +148,8 @@ func TestPendingCellBesideASettledOne(t *testing.T) {
 }
 
 // TestDeadCellIsClaimedAgain lets the author of a claim sleep while that is killed, and while an
-// inserter of the same key, by the same clock, claims the dead cell again. The first one's swap does
-// not settle that claim: it is not the one that it saw.
+// inserter of the same key, by the same clock, claims the dead cell again. The first one's swap
+// does not settle that claim: it is not the one that it saw.
 func TestDeadCellIsClaimedAgain(t *testing.T) {
 	eachTable(t, func(k keys) {
 		in, third := threeCells(k)

@@ -16,8 +16,9 @@ func eachMode(t *testing.T, test func(t *testing.T, l limiter, swap tallyring.Po
 }
 
 // TestLimitBetweenLoads lowers the limit to what is counted when a decision has loaded the center
-// and not the limit, or has not loaded anything, or is about to swap. SetLimit has returned when the
-// decision goes on, so it is denied; after 1 to 17 generations too, when heads look the same again.
+// and not the limit, or has not loaded the center, or is about to swap. SetLimit has returned when
+// the decision goes on, so it is denied: after 1 to 17 generations, some of which look like the one
+// that it saw.
 func TestLimitBetweenLoads(t *testing.T) {
 	for verb, ask := range verbs {
 		for _, loaded := range []tallyring.Point{

@@ -102,8 +102,8 @@ func TestChangesOfOneSlot(t *testing.T) {
 }
 
 // TestStalledLateAdder stops a late add when it has loaded the head, and before its swap, and lets
-// the ring turn. When it wakes, it is counted in its own bucket if that is in the window, and nowhere
-// otherwise; others are decided on what was counted meanwhile.
+// the ring turn. When it wakes, it is counted in its own bucket if that is in the window, and
+// nowhere otherwise; others are decided on what was counted meanwhile.
 func TestStalledLateAdder(t *testing.T) {
 	for _, p := range []tallyring.Point{tallyring.RingLooked, tallyring.RingLate} {
 		for turns := 0; turns < 9; turns++ {
