@@ -9,7 +9,7 @@ import (
 )
 
 // inserters are two inserters of one key whose clocks differ by a nanosecond, so that they see
-// different free cells: for the fast one the first cell has expired, for the slow one it counts yet.
+// different free cells: for the fast one the first cell has expired, for the slow one not.
 type inserters struct {
 	keys
 	fast, slow *actor
