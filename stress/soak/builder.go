@@ -23,7 +23,8 @@ type builder struct {
 // everything is all structures.
 var everything = []func(*builder) error{
 	(*builder).rings, (*builder).spreads, (*builder).tables, (*builder).limiters, (*builder).logs,
-	(*builder).trails, (*builder).turns,
+	(*builder).trails, (*builder).turns, (*builder).refills, (*builder).joints,
+	(*builder).histograms, (*builder).waits,
 }
 
 // build makes all structures.

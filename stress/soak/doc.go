@@ -41,6 +41,10 @@
 //	ghost     a key that comes back by a tick of its old window, after others have taken its cell
 //	trail     narrow strict windows by Take alone: every trailing window is checked tick by tick
 //	turn      very many narrow buckets, which turn by the hundred and keep all that they count
+//	refill    token buckets that time cannot pay off, so that all they owe is known
+//	joint     events that several rates count, or none: nothing that is denied stays counted
+//	stretch   events of a histogram, counted between two ticks: its error is held to their sums
+//	place     of one who waits: given up, or served in the end, on a clock that calls
 //
 // # What it does not see
 //
