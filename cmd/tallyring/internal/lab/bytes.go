@@ -37,7 +37,7 @@ func (k Kind) Bytes(p Plan) (float64, error) {
 		return float64(h.Bytes()), nil
 	}
 	keys := keysWeighed
-	for keys > 64 && keys*k.Slots()*8*4/3 > mostWeighed {
+	for keys > 64 && int64(keys)*int64(k.Slots())*8*4/3 > mostWeighed {
 		keys /= 2
 	}
 	options := []limiter.Option{limiter.WithKeys(keys)}
