@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/pertcore"
@@ -19,12 +18,10 @@ func WithHotKeys(keys ...string) Option {
 	return func(s *settings) { s.hot = keys }
 }
 
-// hotKeys are the spread windows. The map never changes; a window's limit is its own.
+// hotKeys are the spread windows. Their map never changes, and a window's limit is its own.
 type hotKeys struct {
 	windows map[Key]*pertcore.Limiter
-
-	mu  sync.Mutex // held by who changes limits
-	own map[Key]bool
+	own     map[Key]bool // keys that common changes pass by; its owner holds Limiter.changing
 }
 
 // newHotKeys returns nil where no key is hot.
@@ -66,13 +63,11 @@ func (h *hotKeys) maxLimit(most uint64) uint64 {
 	return most
 }
 
-// setLimit changes the limit of every hot key that has none of its own.
+// setLimit changes the limit of every hot key that has none of its own. Limiter.changing is held.
 func (h *hotKeys) setLimit(limit uint64) error {
 	if h == nil {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for k, window := range h.windows {
 		if h.own[k] {
 			continue
@@ -85,12 +80,11 @@ func (h *hotKeys) setLimit(limit uint64) error {
 }
 
 // setKeyLimit changes the limit of one hot key; own says whether common changes pass it by then.
+// Limiter.changing is held.
 func (h *hotKeys) setKeyLimit(k Key, limit uint64, own bool) error {
 	if h.of(k) == nil {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.own[k] = own
 	if err := h.windows[k].SetLimit(limit); err != nil {
 		return fmt.Errorf("limiter: %w", err)

@@ -1,6 +1,8 @@
 package limiter_test
 
 import (
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -96,4 +98,41 @@ func TestExactlyTheLimitPassesOnAHotKey(t *testing.T) {
 		all.Wait()
 		require.Equal(t, limit, passed.Load())
 	}
+}
+
+// Goal: when all changes of limits are over, a hot key has the limit that the limiter tells. Method:
+// goroutines that change and clear limits at once, a random number of times, and then the limit
+// that decides on the key. What comes last must not always be the same.
+func TestLimitsOfAHotKeyAreThoseOfTheLimiter(t *testing.T) {
+	l, err := limiter.New(1, time.Minute, limiter.WithMaxLimit(9), limiter.WithHotKeys("site"))
+	require.NoError(t, err)
+	site := l.Key("site")
+	seen := map[uint64]bool{}
+	for round := range tallyring.Tick(300) {
+		var all sync.WaitGroup
+		several := func(change func()) {
+			all.Go(func() {
+				for range 1 + rand.IntN(30) {
+					change()
+					runtime.Gosched()
+				}
+			})
+		}
+		for limit := range uint64(3) {
+			several(func() { _ = l.SetLimit(1 + limit) })
+		}
+		several(func() { _ = l.SetKeyLimit(site, 9) })
+		several(func() { l.ClearKeyLimit(site) })
+		all.Wait()
+		now := round * 1000e9
+		want := l.Limit()
+		if l.StatsAt(now).KeyLimits == 1 {
+			want = 9
+		}
+		require.Equal(t, want, l.TakeKey(site, now, 1).Limit, "round %d", round)
+		seen[want] = true
+		l.ClearKeyLimit(site)
+		require.Equal(t, l.Limit(), l.TakeKey(site, now, 0).Limit)
+	}
+	require.Greater(t, len(seen), 2, "the changes hardly met: %v", seen)
 }

@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type Limiter struct {
 
 	overrides  *xsync.MapOf[Key, uint64]
 	overridden atomic.Bool // whether overrides ever held anything
+	changing   sync.Mutex  // held by who changes limits, that hot keys follow in the same order
 
 	countDenied  bool
 	shadow       atomic.Bool

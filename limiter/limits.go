@@ -20,30 +20,37 @@ func (l *Limiter) SetLimit(limit uint64) error {
 	if err := l.holds(limit); err != nil {
 		return err
 	}
+	l.changing.Lock()
 	l.limit.Store(limit)
 	err := l.hot.setLimit(limit)
+	l.changing.Unlock()
 	l.queues.wakeAll()
 	return err
 }
 
-// SetKeyLimit gives one key a limit of its own, until ClearKeyLimit. It takes memory per key, and
-// makes each decision of the limiter look for such limits from then on.
+// SetKeyLimit gives one key a limit of its own, until ClearKeyLimit. It is for the operator: it
+// takes memory for each such key until it is cleared, however long the key is idle, and makes each
+// decision of the limiter look for such limits from then on.
 func (l *Limiter) SetKeyLimit(k Key, limit uint64) error {
 	if err := l.holds(limit); err != nil {
 		return err
 	}
+	l.changing.Lock()
 	l.overrides.Store(k, limit)
 	l.overridden.Store(true)
 	err := l.hot.setKeyLimit(k, limit, true)
+	l.changing.Unlock()
 	l.queues.wake(k)
 	return err
 }
 
 // ClearKeyLimit gives the key the common limit again.
 func (l *Limiter) ClearKeyLimit(k Key) {
+	l.changing.Lock()
 	l.overrides.Delete(k)
 	// The common limit was held when it was set, so this can not fail.
 	_ = l.hot.setKeyLimit(k, l.limit.Load(), false)
+	l.changing.Unlock()
 	l.queues.wake(k)
 }
 
