@@ -13,6 +13,11 @@ const (
 	// Unlimited is the limit that admits everything. Events are still counted, so that a later
 	// limit finds them.
 	Unlimited uint64 = math.MaxUint64
+
+	// Uncounted is the At of an event that was let pass without being counted: its key found no
+	// cell, or it would have been denied but for shadow mode. A refund that names it changes
+	// nothing.
+	Uncounted Tick = -1
 )
 
 // Decision is the answer to one event, and what the caller may do next.
@@ -29,7 +34,8 @@ type Decision struct {
 	Remaining uint64
 
 	// At is the tick at which the event was counted, which a refund names. It is later than the
-	// tick given where that was late: a late event is counted in the newest bucket.
+	// tick given where that was late: a late event is counted in the newest bucket. It is Uncounted
+	// for an event that was let pass without being counted.
 	At Tick
 
 	// RetryAfter is 0 when allowed, Never when the event can never pass, and otherwise exact: with

@@ -41,7 +41,9 @@ func (e *exact) take(key uint64, now tallyring.Tick, cost, limit uint64) tallyri
 	case e.overflow != nil:
 		return e.overflow.Take(now, cost, limit)
 	}
-	return tallyring.Decision{Allowed: true, Limit: limit, Remaining: limit, At: max(now, 0)}
+	return tallyring.Decision{
+		Allowed: true, Limit: limit, Remaining: limit, At: tallyring.Uncounted,
+	}
 }
 
 // refund takes back from the shared log as well, where there is one: an event of a key without a

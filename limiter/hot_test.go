@@ -100,9 +100,9 @@ func TestExactlyTheLimitPassesOnAHotKey(t *testing.T) {
 	}
 }
 
-// Goal: when all changes of limits are over, a hot key has the limit that the limiter tells. Method:
-// goroutines that change and clear limits at once, a random number of times, and then the limit
-// that decides on the key. What comes last must not always be the same.
+// Goal: when all changes of limits are over, a hot key has the limit that the limiter tells.
+// Method: goroutines that change and clear limits at once, a random number of times, and then the
+// limit that decides on the key. What comes last must not always be the same.
 func TestLimitsOfAHotKeyAreThoseOfTheLimiter(t *testing.T) {
 	l, err := limiter.New(1, time.Minute, limiter.WithMaxLimit(9), limiter.WithHotKeys("site"))
 	require.NoError(t, err)

@@ -22,15 +22,14 @@ type Joint struct {
 	tallyring.Decision
 	DeniedBy int // the demand that denied the event, the one for longest if several did; else -1
 
-	at [MaxDemands]tallyring.Tick
+	at      [MaxDemands]tallyring.Tick
+	shadows demandSet // those that passed in shadow mode alone
 }
-
-// uncounted is the tick of a demand that was allowed in shadow mode alone.
-const uncounted tallyring.Tick = -1
 
 // CountedAt returns the tick at which a demand of an event that was allowed is counted. It is a
 // later one than that of the event where the event was late for the demand's key, and Decision.At
-// is the latest of all. It is -1 where the demand was denied and its limiter is in shadow mode.
+// is the latest of all. It is [tallyring.Uncounted] where the demand was denied and its limiter is
+// in shadow mode, or where its key found no cell and the policy is Allow.
 func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
 
 // TakeAll admits an event on all demands or on none, such as on its client and on the site: what
@@ -43,7 +42,8 @@ func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
 // That is the one promise of a single limiter that does not hold for several.
 //
 // All limiters must have the same clock, or be given its ticks. A demand that is made twice is
-// charged twice. It panics if there are more than MaxDemands.
+// charged twice, while RetryAfter regards each by itself. It panics if there are more than
+// MaxDemands.
 func TakeAll(demands []Demand, now tallyring.Tick, cost uint64) Joint {
 	if len(demands) > MaxDemands {
 		panic(fmt.Sprintf("limiter: an event makes %d demands, want at most %d",
@@ -90,11 +90,13 @@ var _ [8]struct{} = [MaxDemands]struct{}{} // no more than bits of a demandSet
 
 func (s *demandSet) add(demand int) { *s |= 1 << demand }
 
+func (s demandSet) has(demand int) bool { return s>>demand&1 != 0 }
+
 // wake serves those who wait for what the demands of the set have given back, by (*queues).wake or
 // another way.
 func (s demandSet) wake(demands []Demand, serve func(*queues, Key)) {
 	for i, d := range demands {
-		if s>>i&1 != 0 {
+		if s.has(i) {
 			serve(d.Limiter.queues, d.Key)
 		}
 	}
@@ -104,6 +106,7 @@ func (s demandSet) wake(demands []Demand, serve func(*queues, Key)) {
 func allowed() Joint {
 	j := Joint{DeniedBy: -1}
 	j.Allowed, j.Limit, j.Remaining = true, tallyring.Unlimited, tallyring.Unlimited
+	j.At = tallyring.Uncounted
 	return j
 }
 
@@ -123,7 +126,7 @@ func RefundAll(demands []Demand, j Joint, cost uint64) {
 // refund takes back the charges of demands, and returns which had any. It wakes nobody.
 func (j *Joint) refund(demands []Demand, cost uint64) (undone demandSet) {
 	for i, d := range demands {
-		if j.at[i] != uncounted {
+		if j.at[i] != tallyring.Uncounted {
 			d.Limiter.refund(d.Key, j.at[i], cost)
 			undone.add(i)
 		}
@@ -134,7 +137,7 @@ func (j *Joint) refund(demands []Demand, cost uint64) (undone demandSet) {
 // passShadows counts an event that was allowed where it passed in shadow mode alone.
 func (j *Joint) passShadows(demands []Demand) {
 	for i, d := range demands {
-		if j.at[i] == uncounted {
+		if j.shadows.has(i) {
 			d.Limiter.shadowDenied.Add(1)
 		}
 	}
@@ -144,7 +147,7 @@ func (j *Joint) passShadows(demands []Demand) {
 func (j *Joint) add(i int, d tallyring.Decision) {
 	j.at[i] = d.At
 	if d.Allowed && d.RetryAfter > 0 {
-		j.at[i] = uncounted
+		j.shadows.add(i)
 	}
 	j.At = max(j.At, d.At)
 	j.ResetAfter = max(j.ResetAfter, d.ResetAfter)
@@ -168,7 +171,7 @@ func (d Demand) ask(now tallyring.Tick, cost uint64) (answer tallyring.Decision,
 		return asked, false
 	}
 	answer = d.take(now, cost)
-	charged = answer.Allowed && answer.RetryAfter == 0 && cost > 0
+	charged = answer.Allowed && answer.At != tallyring.Uncounted && cost > 0
 	if charged {
 		d.Limiter.refund(d.Key, answer.At, cost)
 	}
@@ -178,6 +181,8 @@ func (d Demand) ask(now tallyring.Tick, cost uint64) (answer tallyring.Decision,
 // take charges the demand alone. In shadow mode it is allowed at any rate.
 func (d Demand) take(now tallyring.Tick, cost uint64) tallyring.Decision {
 	answer := d.Limiter.ask(d.Key, now, cost)
-	answer.Allowed = answer.Allowed || d.Limiter.Shadow()
+	if !answer.Allowed && d.Limiter.Shadow() {
+		pass(&answer)
+	}
 	return answer
 }

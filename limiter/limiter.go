@@ -145,8 +145,8 @@ func (l *Limiter) TakeKey(k Key, now tallyring.Tick, cost uint64) tallyring.Deci
 
 func (l *Limiter) take(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
 	d := l.ask(k, now, cost)
-	if !d.Allowed {
-		d.Allowed = l.denied(k, now, cost)
+	if !d.Allowed && l.denied(k, now, cost) {
+		pass(&d)
 	}
 	return d
 }
@@ -180,7 +180,8 @@ func (l *Limiter) PeekKey(k Key, now tallyring.Tick) tallyring.Reading {
 }
 
 // RefundAt takes back an event of key that was counted at the tick at, which is Decision.At. It
-// takes no more than was counted there, and does nothing once that has left the window.
+// takes no more than was counted there, and does nothing once that has left the window, nor for
+// an event that was let pass uncounted.
 func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 	l.RefundKey(l.Key(key), at, cost)
 }
@@ -193,6 +194,9 @@ func (l *Limiter) RefundKey(k Key, at tallyring.Tick, cost uint64) {
 
 // refund is RefundKey, but tells no queue of it.
 func (l *Limiter) refund(k Key, at tallyring.Tick, cost uint64) {
+	if at == tallyring.Uncounted {
+		return
+	}
 	if window := l.hot.of(k); window != nil {
 		window.Refund(at, cost)
 	} else if l.table == nil {

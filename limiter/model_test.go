@@ -150,9 +150,10 @@ func (m *model) empty(key string, now tallyring.Tick) bool {
 }
 
 // refund takes back from events of the bucket in which at lies, or of exactly that tick in a log.
+// Nothing was counted at Uncounted.
 func (m *model) refund(key string, at tallyring.Tick, cost uint64) {
 	bucket, newest := m.bucket(max(int64(at), 0)), m.newest(key)
-	if newest < 0 || m.bucket(newest)-bucket >= m.span() {
+	if at == tallyring.Uncounted || newest < 0 || m.bucket(newest)-bucket >= m.span() {
 		return
 	}
 	for i := range m.past[key] {

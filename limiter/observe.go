@@ -14,7 +14,8 @@ func WithCountDenied() Option { return func(s *settings) { s.countDenied = true 
 // SetShadow turns shadow mode on or off: events are decided and counted as ever, and those that are
 // denied are counted by Stats.ShadowDenied and let pass. The decision on such an event is Allowed
 // and has a RetryAfter, which others have not. It is not counted in the window, so that the limiter
-// decides on the next one as if it had been denied; there is nothing to refund.
+// decides on the next one as if it had been denied; At is [tallyring.Uncounted], and there is
+// nothing to refund.
 func (l *Limiter) SetShadow(on bool) {
 	l.shadow.Store(on)
 	l.queues.wakeAll()
@@ -69,11 +70,14 @@ func (l *Limiter) passes() bool {
 	return true
 }
 
+// pass makes of a denial the decision on an event that passes nonetheless.
+func pass(d *tallyring.Decision) { d.Allowed, d.At = true, tallyring.Uncounted }
+
 // enforced is take for an event that is tried again if it is denied, and so not counted then.
 func (l *Limiter) enforced(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
 	d := l.ask(k, now, cost)
-	if !d.Allowed {
-		d.Allowed = l.passes()
+	if !d.Allowed && l.passes() {
+		pass(&d)
 	}
 	return d
 }

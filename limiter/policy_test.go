@@ -69,7 +69,7 @@ func TestDecisionsWithoutACell(t *testing.T) {
 			case limiter.Deny:
 				want.RetryAfter = window
 			case limiter.Allow:
-				want.Allowed, want.Remaining = true, 10
+				want.Allowed, want.Remaining, want.At = true, 10, tallyring.Uncounted
 			case limiter.Overflow:
 				want.Allowed, want.Remaining, want.ResetAfter = true, 7, d.ResetAfter
 			}
@@ -80,6 +80,32 @@ func TestDecisionsWithoutACell(t *testing.T) {
 			require.Equal(t, tallyring.Decision{At: start, RetryAfter: tallyring.Never},
 				l.TakeAt("new", start, 1))
 		}
+	})
+}
+
+// TestARefundOfAnUncountedEventIsNone lets events pass that are not counted, since no cell is free,
+// alone and beside another demand. When their key has got a cell, their refunds take nothing from
+// it.
+func TestARefundOfAnUncountedEventIsNone(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		l := k.build(t, 10, limiter.WithKeys(30), limiter.WithFullPolicy(limiter.Allow))
+		other := k.build(t, 10)
+		fill(t, l, 0)
+		alone := l.TakeAt("new", 0, 2)
+		require.True(t, alone.Allowed)
+		demands := []limiter.Demand{{l, l.Key("new")}, {other, other.Key("new")}}
+		joint := limiter.TakeAll(demands, 0, 3)
+		require.True(t, joint.Allowed)
+		require.Equal(t, tallyring.Uncounted, joint.CountedAt(0))
+		require.Equal(t, uint64(3), other.PeekAt("new", 0).High)
+		require.Zero(t, l.StatsAt(0).ShadowDenied)
+
+		now := 2 * tallyring.Tick(window)
+		require.Equal(t, 4, admitted(l, "new", now, 4))
+		l.RefundAt("new", alone.At, 2)
+		limiter.RefundAll(demands, joint, 3)
+		require.Equal(t, uint64(4), l.PeekAt("new", now).High)
+		require.Zero(t, other.PeekAt("new", 0).High)
 	})
 }
 

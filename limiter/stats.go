@@ -8,7 +8,7 @@ type Stats struct {
 	Live         uint64 // keys that count something
 	Expired      uint64 // keys that count nothing any more, whose cell another may take
 	TakenOver    uint64 // cells that passed from one key to another
-	Refused      uint64 // events whose key found no cell
+	Refused      uint64 // times that a key found no cell; an event asked or counted twice is two
 	Farthest     uint64 // groups between the farthest live key and its home; 0 under WithLog
 	Ahead        uint64 // ticks given that were more than one window ahead of the clock
 	ShadowDenied uint64 // events that passed in shadow mode alone

@@ -1,6 +1,7 @@
 package pertcore
 
 import (
+	"math"
 	"math/bits"
 	"runtime"
 	"sync/atomic"
@@ -119,14 +120,23 @@ func (c *Counter) merge(now tallyring.Tick) tallyring.Reading {
 			tallyring.AtPoint(tallyring.CounterMerge)
 		}
 		r := ring.Read(now)
-		sum.Low += r.Low
-		sum.High += r.High
+		sum.Low = saturated(sum.Low, r.Low)
+		sum.High = saturated(sum.High, r.High)
 	}
 	width := int64(c.window.Width)
 	sum.Estimate = float64(sum.High)
 	if !c.window.Strict {
 		left := float64(width-int64(now)%width) / float64(width)
 		sum.Estimate = float64(sum.Low) + float64(sum.High-sum.Low)*left
+	}
+	return sum
+}
+
+// saturated returns a + b, or the most that there is.
+func saturated(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
 	}
 	return sum
 }

@@ -233,7 +233,9 @@ func (t *Table) takeFull(now tallyring.Tick, cost, limit uint64) tallyring.Decis
 	case Overflow:
 		return t.overflow.Take(now, cost, limit)
 	case Allow:
-		return t.takeNothing(now, cost, limit)
+		return tallyring.Decision{
+			Allowed: true, Limit: limit, Remaining: limit, At: tallyring.Uncounted,
+		}
 	}
 	return tallyring.Decision{Limit: limit, At: max(now, 0), RetryAfter: t.window.Length()}
 }
@@ -265,8 +267,11 @@ func (t *Table) Read(key uint64, now tallyring.Tick) tallyring.Reading {
 // Refund takes back count events of key that were counted at the tick at, which is Decision.At of
 // the event. It never takes more than the bucket holds, and does nothing once the bucket has left
 // the window or is saturated. Where the policy is Overflow and key has no cell, it was counted in
-// the shared ring, if at all.
+// the shared ring, if at all. A refund at [tallyring.Uncounted] changes nothing.
 func (t *Table) Refund(key uint64, at tallyring.Tick, count uint64) {
+	if at == tallyring.Uncounted {
+		return
+	}
 	key, home := t.home(key)
 	for {
 		cell, state, ok := t.find(key, home)

@@ -154,12 +154,12 @@ func (m *model) estimate(key uint64, now tallyring.Tick) *big.Rat {
 	return new(big.Rat).SetFrac(m.weigh(key, now).scaled, times(uint64(m.window.Width), 1))
 }
 
-// refund is rule S16.
+// refund is rule S16. Nothing was counted at Uncounted.
 func (m *model) refund(key uint64, at tallyring.Tick, count uint64) {
 	r := m.ring(key)
 	bucket := max(int64(at), 0) / int64(m.window.Width)
 	inRing := r.used && bucket > r.newest-int64(m.window.Slots) && bucket <= r.newest
-	if inRing && r.buckets[bucket] != m.full() {
+	if inRing && at != tallyring.Uncounted && r.buckets[bucket] != m.full() {
 		r.buckets[bucket] -= min(count, r.buckets[bucket])
 	}
 }

@@ -61,14 +61,17 @@ func TestFullTableAllows(t *testing.T) {
 		for range 20 {
 			require.True(t, table.Allow(7, 5, 1, 9))
 		}
-		require.Equal(t, tallyring.Decision{Allowed: true, Limit: 9, Remaining: 9, At: 5},
-			table.Take(7, 5, 1, 9))
+		require.Equal(t, tallyring.Decision{
+			Allowed: true, Limit: 9, Remaining: 9, At: tallyring.Uncounted,
+		}, table.Take(7, 5, 1, 9))
 		require.False(t, table.Allow(7, 5, 10, 9), "a cost above the limit")
 		require.False(t, table.Allow(7, 5, 1, 0))
 		require.Equal(t, refused+21, table.Stats(5).Refused)
 		require.Equal(t, before, table.memory())
 		for _, key := range keys {
 			require.Equal(t, uint64(1), table.Read(key, 5).High)
+			table.Refund(key, tallyring.Uncounted, 1)
+			require.Equal(t, uint64(1), table.Read(key, 5).High, "nothing was counted to take back")
 		}
 	})
 }

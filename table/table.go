@@ -16,7 +16,7 @@ type Policy uint8
 const (
 	// Deny denies the event, with the window's length as a hint when to retry.
 	Deny Policy = iota
-	// Allow admits the event and does not count it.
+	// Allow admits the event and does not count it: its Decision.At is [tallyring.Uncounted].
 	Allow
 	// Overflow decides the event on one ring that all keys without a cell share.
 	Overflow
