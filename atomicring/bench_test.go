@@ -74,5 +74,27 @@ func BenchmarkAllow(b *testing.B) {
 				b.Fatalf("%d events allowed, want none", allowed)
 			}
 		})
+		b.Run("flooded/"+c.name, func(b *testing.B) { benchmarkFlooded(b, c.window) })
+	}
+}
+
+// benchmarkFlooded decides on ten times as many events as the limit admits: most are denied
+// and, where the oldest bucket is weighed, by what is left of that.
+func benchmarkFlooded(b *testing.B, w tallyring.Window) {
+	r, err := atomicring.New(w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	limit := min(1000, uint64(w.Length())/20)
+	step := tallyring.Tick(w.Length()) / tallyring.Tick(10*limit)
+	now, allowed := tallyring.Tick(0), uint64(0)
+	for b.Loop() {
+		now += step
+		if r.Allow(now, 1, limit) {
+			allowed++
+		}
+	}
+	if windows := uint64(now)/uint64(w.Length()) + 1; allowed > 2*windows*limit {
+		b.Fatalf("%d events allowed in %d windows of %d", allowed, windows, limit)
 	}
 }

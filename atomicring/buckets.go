@@ -113,7 +113,22 @@ func (b *buckets) Fits(s Standing, cost, limit uint64) bool {
 	if b.whole || s.Oldest == b.maxCount {
 		return false
 	}
-	needHigh, needLow := bits.Mul64(s.Oldest, b.width-s.Elapsed)
+	return b.fitsIn(s.Oldest, s.Elapsed, room)
+}
+
+// weighs tells whether the oldest bucket, which is above the room that the others leave, fits in it
+// for the part that is left at now, in a ring whose newest bucket is that of now.
+func (b *buckets) weighs(oldest uint64, now tallyring.Tick, room uint64) bool {
+	if b.whole || oldest == b.maxCount {
+		return false
+	}
+	_, elapsed := b.at(now)
+	return b.fitsIn(oldest, elapsed, room)
+}
+
+// fitsIn tells whether oldest*(b-elapsed) <= room*b.
+func (b *buckets) fitsIn(oldest, elapsed, room uint64) bool {
+	needHigh, needLow := bits.Mul64(oldest, b.width-elapsed)
 	haveHigh, haveLow := bits.Mul64(room, b.width)
 	return needHigh < haveHigh || needHigh == haveHigh && needLow <= haveLow
 }

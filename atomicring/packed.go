@@ -108,6 +108,19 @@ func (p *Packed) Plain(cost, limit uint64) bool {
 // false where the event is denied. It returns word itself and true for an event of cost 0 that the
 // limit would admit.
 func (p *Packed) Next(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, bool) {
+	counts := p.Counts(word, now)
+	if now < 0 || !p.Newest(counts) || !p.Plain(cost, limit) {
+		return p.next(word, now, cost, limit)
+	}
+	full, high := p.Sums(counts, cost)
+	if full > limit || high > limit && !p.weighs(high-full, now, limit-full) {
+		return word, false
+	}
+	return word + cost, true
+}
+
+// next is Next for every case but a positive cost in the newest bucket under a finite limit.
+func (p *Packed) next(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, bool) {
 	limit = p.Clamp(limit)
 	s := p.standing(word, now)
 	if limit == tallyring.Unlimited {

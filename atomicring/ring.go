@@ -107,6 +107,9 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 		if full > limit {
 			return false
 		}
+		if high > limit && p.Plain(cost, limit) {
+			return r.allowWeighed(word, high-full, now, cost, limit, limit-full)
+		}
 		if tallyring.Holding {
 			tallyring.AtPoint(tallyring.RingCount)
 		}
@@ -130,17 +133,50 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 		return r.allowTaggedSlow(now, cost, limit)
 	}
 	full := count + cost + between
-	if tallyring.Holding {
-		tallyring.AtPoint(tallyring.RingConfirm)
+	switch {
+	case full > limit:
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingConfirm)
+		}
+		if words[0].Load() == head {
+			return false
+		}
+	case full+oldest > limit:
+		return r.allowTaggedWeighed(head, oldest, now, cost, limit, limit-full)
+	default:
+		if tallyring.Holding {
+			tallyring.AtPoint(tallyring.RingCount)
+		}
+		if words[0].CompareAndSwap(head, head+cost) {
+			return true
+		}
 	}
-	if full > limit && words[0].Load() == head {
+	return r.allowTaggedSlow(now, cost, limit)
+}
+
+// allowWeighed is Allow for a packed ring in its newest bucket, where what is left of the oldest one
+// must fit the room beside the others.
+func (r *Ring) allowWeighed(
+	word, oldest uint64, now tallyring.Tick, cost, limit, room uint64,
+) bool {
+	if !r.packed.weighs(oldest, now, room) {
 		return false
 	}
 	if tallyring.Holding {
 		tallyring.AtPoint(tallyring.RingCount)
 	}
-	if full+oldest <= limit && words[0].CompareAndSwap(head, head+cost) {
+	return r.word.CompareAndSwap(word, word+cost) || r.allowSlow(now, cost, limit)
+}
+
+// allowTaggedWeighed is allowWeighed for a ring of several words.
+func (r *Ring) allowTaggedWeighed(
+	head, oldest uint64, now tallyring.Tick, cost, limit, room uint64,
+) bool {
+	switch r.tagged.tryWeighed(r.words, head, now, cost, oldest, room) {
+	case Admitted:
 		return true
+	case Denied:
+		return false
 	}
 	return r.allowTaggedSlow(now, cost, limit)
 }

@@ -52,7 +52,7 @@ func (g *Tagged) sum(words []atomic.Uint64, index uint64) {
 	if tallyring.Holding {
 		tallyring.AtPoint(tallyring.RingSum)
 	}
-	between, oldest := g.weigh(words, index, 0)
+	between, oldest := g.tally(words, index, 0)
 	for i, count := range [2]uint64{between, oldest} {
 		if g.outdated(old[i], index) {
 			if tallyring.Holding {

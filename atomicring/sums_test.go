@@ -71,7 +71,7 @@ func TestASumOfOldSlotsIsNotStored(t *testing.T) {
 	eachSummed(t, func(t *testing.T, s *stage, _, bucket int, c change) {
 		sums, head := sumsOf(s.words), s.g.Head(uint64(bucket))
 		old := [2]uint64{sums[0].Load(), sums[1].Load()}
-		between, oldest := s.g.weigh(s.words, uint64(bucket), 0)
+		between, oldest := s.g.tally(s.words, uint64(bucket), 0)
 		c.do(s, bucket-1)
 		for i, count := range [2]uint64{between, oldest} {
 			sums[i].CompareAndSwap(old[i], head|s.g.sealed|count)

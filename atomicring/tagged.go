@@ -120,21 +120,51 @@ func (g *Tagged) Try(
 	if count+cost > limit {
 		return Denied
 	}
-	var full, oldest uint64
 	if g.first == 1 {
-		full = count + cost + g.Older(words[1:], last)
+		if count+cost+g.Older(words[1:], last) > limit {
+			return g.tryTallied(words, head, now, count, cost, limit)
+		}
 	} else {
-		between, eldest, ok := g.recall(sumsOf(words), head-count)
+		between, oldest, ok := g.recall(sumsOf(words), head-count)
 		if !ok {
 			return g.trySlow(words, head, now, cost, limit)
 		}
-		full, oldest = count+cost+between, eldest
+		full := count + cost + between
 		if full > limit {
 			return unchanged(words, head, Denied)
 		}
+		if full+oldest > limit {
+			return g.tryWeighed(words, head, now, cost, oldest, limit-full)
+		}
 	}
-	if full+oldest > limit {
-		return g.trySlow(words, head, now, cost, limit)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.RingCount)
+	}
+	if words[0].CompareAndSwap(head, head+cost) {
+		return Admitted
+	}
+	return Again
+}
+
+// tryTallied is Try in the newest bucket where the sum of all slots is above the limit.
+func (g *Tagged) tryTallied(
+	words []atomic.Uint64, head uint64, now tallyring.Tick, count, cost, limit uint64,
+) Verdict {
+	index, _ := g.at(now)
+	between, oldest := g.tally(words, index, 0)
+	full := count + cost + between
+	if full > limit {
+		return unchanged(words, head, Denied)
+	}
+	return g.tryWeighed(words, head, now, cost, oldest, limit-full)
+}
+
+// tryWeighed is Try in the newest bucket, of which the older ones leave room for the oldest.
+func (g *Tagged) tryWeighed(
+	words []atomic.Uint64, head uint64, now tallyring.Tick, cost, oldest, room uint64,
+) Verdict {
+	if oldest > room && !g.weighs(oldest, now, room) {
+		return unchanged(words, head, Denied)
 	}
 	if tallyring.Holding {
 		tallyring.AtPoint(tallyring.RingCount)
@@ -274,7 +304,7 @@ func (g *Tagged) Standing(
 	return s, ahead
 }
 
-// older is weigh, where it can from the sums.
+// older is tally, where it can from the sums.
 func (g *Tagged) older(words []atomic.Uint64, index, ahead uint64) (full, oldest uint64) {
 	if ahead == 0 && g.first != 1 {
 		full, oldest, ok := g.recall(sumsOf(words), g.Head(index))
@@ -282,23 +312,22 @@ func (g *Tagged) older(words []atomic.Uint64, index, ahead uint64) (full, oldest
 			return full, oldest
 		}
 	}
-	return g.weigh(words, index, ahead)
+	return g.tally(words, index, ahead)
 }
 
-// weigh sums the slots as of bucket index, which lies ahead buckets after the head's: those older
+// tally sums the slots as of bucket index, which lies ahead buckets after the head's: those older
 // than the head that are still in the window, and the oldest apart.
-func (g *Tagged) weigh(words []atomic.Uint64, index, ahead uint64) (full, oldest uint64) {
+func (g *Tagged) tally(words []atomic.Uint64, index, ahead uint64) (full, oldest uint64) {
 	last := g.slots - 1
 	if ahead >= last {
 		return 0, 0
 	}
 	base, mask, shift := index<<g.indexShift, g.sealed-1, g.indexShift&63
 	for i := int(g.first); i < len(words); i++ {
-		word := words[i].Load()
-		full += inside(word, base-ahead<<shift-1, (last-1-ahead)<<shift, mask)
-		oldest += inside(word, base-(last-1)<<shift-1, 1<<shift, mask)
+		full += inside(words[i].Load(), base-ahead<<shift-1, (last-1-ahead)<<shift, mask)
 	}
-	return full, oldest
+	eldest := g.slot(words, index).Load()
+	return full, inside(eldest, base-(last-1)<<shift-1, 1<<shift, mask)
 }
 
 // counted returns head with more counted.

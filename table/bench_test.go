@@ -68,3 +68,32 @@ func benchmarkAllow(b *testing.B, slots, keys int) {
 	}
 	b.ReportMetric(float64(t.Bytes())/float64(keys), "B/key")
 }
+
+// BenchmarkFlooded decides on ten times as many events of each key as the limit admits: most are
+// denied, by what is left of the oldest bucket.
+func BenchmarkFlooded(b *testing.B) {
+	for _, slots := range []int{2, 7} {
+		b.Run(fmt.Sprintf("slots=%d", slots), func(b *testing.B) {
+			const keys, limit = 64, 1000
+			length := time.Second
+			t, err := table.New(table.Config{
+				Window: tallyring.Window{Slots: slots, Width: length / time.Duration(slots-1)},
+				Keys:   keys, MaxLimit: limit,
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			step := tallyring.Tick(length) / (10 * limit * keys)
+			now, allowed, key := tallyring.Tick(0), uint64(0), uint64(0)
+			for b.Loop() {
+				now += step
+				if key++; t.Allow(key%keys, now, 1, limit) {
+					allowed++
+				}
+			}
+			if most := 2 * keys * limit * (uint64(now)/uint64(length) + 1); allowed > most {
+				b.Fatalf("%d events allowed, want at most %d", allowed, most)
+			}
+		})
+	}
+}

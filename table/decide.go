@@ -29,7 +29,7 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 		}
 		counts := p.Counts(state, now)
 		if now < 0 || !p.Newest(counts) {
-			break
+			return t.allowIn(pair, state, key, home, now, cost, limit)
 		}
 		full, high := p.Sums(counts, cost)
 		if tallyring.Holding {
@@ -38,13 +38,34 @@ func (t *Table) Allow(key uint64, now tallyring.Tick, cost, limit uint64) bool {
 		if full > limit && pair.State.Load() == state {
 			return false
 		}
+		if high > limit || !p.Plain(cost, limit) {
+			return t.allowIn(pair, state, key, home, now, cost, limit)
+		}
 		if tallyring.Holding {
 			tallyring.AtPoint(tallyring.TableHit)
 		}
-		if high <= limit && p.Plain(cost, limit) && pair.State.CompareAndSwap(state, state+cost) {
+		if pair.State.CompareAndSwap(state, state+cost) {
 			return true
 		}
 		break
+	}
+	return t.allowSlow(key, home, now, cost, limit)
+}
+
+// allowIn is Allow for a key whose cell of one word was seen to hold it, and then state.
+func (t *Table) allowIn(
+	pair *tallyring.Pair, state, key, home uint64, now tallyring.Tick, cost, limit uint64,
+) bool {
+	if pending(state) {
+		return t.allowSlow(key, home, now, cost, limit)
+	}
+	next, allowed := t.transition.Next(state, now, cost, limit)
+	if tallyring.Holding {
+		tallyring.AtPoint(tallyring.TableHit)
+	}
+	if next == state && pair.State.Load() == state ||
+		next != state && pair.State.CompareAndSwap(state, next) {
+		return allowed
 	}
 	return t.allowSlow(key, home, now, cost, limit)
 }
@@ -91,18 +112,7 @@ func (t *Table) allowWord(key, home uint64, now tallyring.Tick, cost, limit uint
 			quad = t.after(home, distance)
 			continue
 		}
-		if pending(state) {
-			break
-		}
-		next, allowed := t.transition.Next(state, now, cost, limit)
-		if tallyring.Holding {
-			tallyring.AtPoint(tallyring.TableHit)
-		}
-		if next == state && pair.State.Load() == state ||
-			next != state && pair.State.CompareAndSwap(state, next) {
-			return allowed
-		}
-		break
+		return t.allowIn(pair, state, key, home, now, cost, limit)
 	}
 	return t.allowSlow(key, home, now, cost, limit)
 }
