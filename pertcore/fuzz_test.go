@@ -73,7 +73,8 @@ func FuzzCounter(f *testing.F) {
 		one, err := atomicring.NewFor(w, c.rings[0].MaxLimit())
 		require.NoError(t, err)
 		latest := fuzzOrigins[int(shape)/len(fuzzWindows)%len(fuzzOrigins)]
-		for n := 0; len(data) >= 4 && n < 300; n++ {
+		left := one.MaxLimit()
+		for n := 0; len(data) >= 4 && n < 300 && left > 0; n++ {
 			width := tallyring.Tick(w.Width)
 			argument := tallyring.Tick(data[1])
 			steps := []tallyring.Tick{0, argument, argument * width / 64, argument * width,
@@ -85,7 +86,8 @@ func FuzzCounter(f *testing.F) {
 			}
 			latest = max(latest, now)
 			// No ring saturates: which of them would is up to the scheduler.
-			count := uint64(data[2]) << (data[3] % 17)
+			count := min(uint64(data[2])<<(data[3]%17), left)
+			left -= count
 			data = data[4:]
 			require.Equal(t, one.Add(now, count), c.Add(now, count), "%+v: %d at %d", w, count, now)
 			for _, at := range []tallyring.Tick{now, latest, latest + width/3} {
