@@ -34,10 +34,10 @@
  *   generations_last   No run needs more generations than the model's words can tell apart.
  *
  * Left out: weights and since, SetLimit and Observe, sums that are only read (Take's once it has
- * admitted, and Read's), costs of 0, saturation, a limiter that never counted anything, more shards,
- * the wrap of generations and of indexes, and the stand-in for the double-word swap. ROOM, from
- * which shared mode pays, is 2 here, for small limits. The head has one low bit of the generation
- * (LOWS 2) where the code's has three.
+ * admitted, and Read's), costs of 0, saturation, a limiter that never counted anything, more
+ * shards, the wrap of generations and of indexes, and the stand-in for the double-word swap. ROOM,
+ * from which shared mode pays, is 2 here, for small limits. The head has one low bit of the
+ * generation (LOWS 2) where the code's has three.
  */
 #ifndef LIM
 #define LIM 4
@@ -131,8 +131,8 @@ bool exact_count, within_limit, denied_right, generations_last;
 #define CEASE if :: true :: calls = 0; DONE fi
 
 /* cost is 0 for a refund. w: the caller's shard, or the one at hand. h, g: the center. o: what the
-   older bucket counts. sum: what the shards use. idx: the bucket decided in. right: whether a denial
-   would be. */
+   older bucket counts. sum: what the shards use. idx: the bucket decided in. right: whether a
+   denial would be. */
 proctype caller(byte n, calls) {
   byte cost, my, h, g, w, o, j, sum, idx;
   bit right;
@@ -250,13 +250,6 @@ shared:
   :: else
   fi;
 settle:
-#ifdef NOCONFIRM
-  if
-  :: STANDS + sum + cost > LIM && (ISEXACT(h) || AHEAD > 0 || LIM >= ROOM + STANDS + sum) ->
-     atomic { HOLDS(denied_right, right || FULL); DONE }
-  :: else
-  fi;
-#endif
   atomic { CEASE; right = (right || FULL); if :: head == h :: else -> AGAIN fi };
   atomic {
     CEASE;

@@ -1,19 +1,19 @@
 /*
  * Insertion, takeover and hit of package table.
  *
- * Two or three cells, of one probe range, in a window of one bucket; three callers, two of key K
- * and one of key J or K, who run CALLS events each, allowed or refunded, at any tick from 1 to
- * LAST: so ticks come late, too. SCENE is what the cells hold at first. Each atomic load and each
- * compare-and-swap of the code, of one word or of two, is one step, with the local computing that
- * follows from it.
+ * Two or three cells, of one probe range, in a window of one bucket; two callers of key K and one
+ * of key THIRD, J or K, who run CALLS events each, allowed or (with REFUNDS) taken back, at any
+ * tick of the buckets 1 to LAST: so ticks come late, too. SCENE is what the cells hold at first.
+ * Each atomic load and each compare-and-swap of the code, of one word or of two, is one step, with
+ * the local computing that follows from it.
  *
- *   key, state      a cell {fingerprint | mark, index : 3, count or ticket : 4}
- *   again, scanned  Table.scan (which finds what Table.find and the hit of Table.Allow find)
- *   settled, hit    Table.insert, then Table.tryAllow and Table.Refund with Packed's transitions
- *   free            Table.insert: Table.extend, Table.raise, Table.start, states.claim, the claim
+ *   key, state      a cell {fingerprint | mark : 1, index : 3, count or ticket : 4}
+ *   again, scanned  Table.scan, which finds what Table.find and the short hits find
+ *   settled, hit    Table.insert; Table.tryAllow, Table.Refund, with Packed's transitions
+ *   free, start     Table.insert; Table.extend, Table.raise, Table.start, states.claim
  *   resolve         Table.resolve, Table.kill
  *
- * Invariants:
+ * counted[] is what was admitted to a key in a bucket; the model alone keeps it. Invariants:
  *
  *   one_cell       No key ever has two settled cells.
  *   own_cell       A hit counts on a cell of its own key.
@@ -22,11 +22,13 @@
  *   within_limit   No key is admitted above L in one bucket.
  *   denied_right   A denied event met a key that had L in its bucket when it was denied.
  *   tickets_last   No cell needs more tickets than there are.
- *   and every run ends, each caller at its end: a cycle would pass an accept label, and one stands
- *   at every retry. Any caller may cease for good before any of its steps.
+ *   FINITE         Every run ends, each caller at its end: a cycle would pass an accept label, and
+ *                  one stands at every retry. Any caller may cease for good before any of its
+ *                  steps.
  *
- * Left out: limits and costs above 1 or 2, more cells and groups, older buckets (a tagged cell's
- * carry their own tags), the wrap of tickets and of indexes, the stand-in for the double swap.
+ * Left out: costs and limits above 1, more cells and several in a group, older buckets (those of a
+ * tagged cell carry their own tags), the wrap of tickets and of indexes, and the stand-in for the
+ * double-word swap, which may block an insertion, and no hit.
  */
 #ifndef LIM
 #define LIM 1
@@ -73,7 +75,8 @@ bool one_cell, own_cell, count_true, within_limit, denied_right, tickets_last;
 #define COUNTED(k, index) counted[((k) - K) * 5 + (index)]
 #define OWNS(i) (key[i] == k && !PENDING(state[i]))
 #define TRUE(i) \
-  HOLDS(count_true, PENDING(state[i]) || key[i] < K || LOW(state[i]) == COUNTED(key[i], INDEX(state[i])))
+  HOLDS(count_true, PENDING(state[i]) || key[i] < K \
+    || LOW(state[i]) == COUNTED(key[i], INDEX(state[i])))
 #define SOUND \
   HOLDS(one_cell, OWNS(0) + OWNS(1) + (CELLS > 2 && OWNS(CELLS - 1)) <= 1); \
   TRUE(0); TRUE(1); TRUE(CELLS - 1)
@@ -88,7 +91,7 @@ bool one_cell, own_cell, count_true, within_limit, denied_right, tickets_last;
 #else
 #define KILLED(s) s
 #endif
-#if defined(NOHORIZON)
+#ifdef NOHORIZON
 #define HORIZON 0
 #else
 #define HORIZON horizon
@@ -319,8 +322,9 @@ init {
     key[0] = K; state[0] = WORD(1, LIM); COUNTED(K, 1) = LIM; key[1] = X; state[1] = WORD(0, 1);
 #elif SCENE == 3    /* a cell that may be taken over, and one that was never used */
     key[0] = K; state[0] = WORD(1, 1); COUNTED(K, 1) = 1;
-#elif SCENE == 5    /* beside it, what an inserter left who stopped after its claim */
-    key[0] = K; state[0] = WORD(1, LIM); COUNTED(K, 1) = LIM; key[1] = K; state[1] = MARK + WORD(1, 0);
+#elif SCENE == 5    /* such a cell and what an inserter left who stopped after its claim */
+    key[0] = K; state[0] = WORD(1, LIM); COUNTED(K, 1) = LIM;
+    key[1] = K; state[1] = MARK + WORD(1, 0);
 #elif SCENE == 4    /* a third cell, two from home, where alone something is free at tick 1 */
     key[0] = X; state[0] = WORD(1, 1); key[1] = X; state[1] = WORD(1, 1);
     key[2] = X; state[2] = WORD(0, 1);

@@ -1,30 +1,33 @@
 /*
  * Rotation of the tagged ring of package atomicring: seal, carry, move on.
  *
- * A strict window of three slots; three callers, who run CALLS operations each, of any kind and on
- * any tick of the window; a clock that moves on by TURNS buckets meanwhile. Each atomic load and
- * each compare-and-swap of the code is one step, with the local computing that follows from it.
+ * A strict window of three slots; three callers, who run CALLS operations each, of any kind, at any
+ * tick of TURNS+1 buckets or, to add and to take back, of the two before: so ticks come late, too.
+ * Each atomic load and each compare-and-swap of the code is one step, with the local computing that
+ * follows from it.
  *
- *   head, older   Tagged: word 0 and words 1 to n-1, {bucket : 4 | sealed : 1 | count : 3}
+ *   head, older   Tagged: word 0 and the slots, {bucket : 4 | sealed : 1 | count : 3}
  *   ALLOW         Tagged.weighed, of which Tagged.Try and Ring.Allow are a short form
- *   READ          Tagged.TryRead, and the rest of an answer
+ *   READ          Tagged.TryRead, and what a denial rests on
  *   ADD           Tagged.TryAdd, Tagged.addLate
  *   REFUND        Tagged.TryRefund
  *   rotate        Tagged.rotate, Tagged.Carry
  *
  * truth[b] is what is counted in bucket b; the model alone keeps it. Invariants:
  *
- *   SOUND   After every swap the words say the truth of every bucket of the window (once the head
- *           is sealed: of the window that comes next). No count is lost, none invented.
- *   EXACT   The sum on which an event is admitted or denied, or a reading rests, is the truth at
- *           that moment, but for late adds and late refunds since the operation began. So never
- *           above L, and never denied while there is room.
- *   FINITE  Every run ends, each caller at its end: a cycle would pass an accept label, and one
- *           stands at every retry. Any caller may cease for good before any of its steps.
+ *   head_count, older_count   After every swap the words say the truth of every bucket of the
+ *                window (once the head is sealed: of the window that comes next). No count is lost,
+ *                none invented.
+ *   sum_exact    The sum on which an event is admitted or denied, or a reading rests, is the truth
+ *                at that moment, but for late adds and late refunds since the operation began. So
+ *                never above L, and never denied while there is room.
+ *   FINITE       Every run ends, each caller at its end: a cycle would pass an accept label, and
+ *                one stands at every retry. Any caller may cease for good before any of its steps.
  *
  * WRAP begins with older words that look newer than the head: so old that their distance wrapped.
  *
- * Left out: costs above 1, saturation, weights, a ring that never counted anything, more slots.
+ * Left out: costs above 1, saturation, weights, a ring that never counted anything, more slots, the
+ * sums beside the head (sums.pml).
  */
 #ifndef TURNS
 #define TURNS 1
@@ -75,7 +78,7 @@ bool head_count, older_count, sum_exact;
   HOLDS(sum_exact, TRUTH <= sum + (lateAdds - adds) && TRUTH + (lateRefunds - refunds) >= sum)
 #endif
 
-/* Tagged.Standing: the bucket decided in. A late tick's is the head's; a sealed head is on its way. */
+/* Tagged.Standing: the bucket decided in. A late tick's is the head's; a sealed head's the next. */
 #define STANDING(h) (at > BUCKET(h) -> at : BUCKET(h) + (ONITSWAY(h) -> 1 : 0))
 #if defined(COUNTSEALED)
 #define ONITSWAY(h) false
@@ -184,7 +187,10 @@ refund:
   };
 
 refundLate:
-  atomic { CEASE; held = SLOT(at); if :: BUCKET(held) != at || COUNT(held) == 0 -> DONE :: else fi };
+  atomic {
+    CEASE; held = SLOT(at);
+    if :: BUCKET(held) != at || COUNT(held) == 0 -> DONE :: else fi
+  };
   atomic {
     CEASE;
     if
@@ -234,7 +240,10 @@ rotate:
 #ifdef NOSEAL
   goto accept_carry;
 #endif
-  atomic { CEASE; if :: SWAP(head, h, h + SEAL); h = h + SEAL; SOUND :: else -> goto accept_again fi };
+  atomic {
+    CEASE;
+    if :: SWAP(head, h, h + SEAL); h = h + SEAL; SOUND :: else -> goto accept_again fi
+  };
 accept_carry:
   atomic {
     CEASE; held = SLOT(BUCKET(h));

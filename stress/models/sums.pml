@@ -14,14 +14,16 @@
  * truth[b] is what bucket b counts, began[b] and done[b] are the late changes of it that have
  * swapped, and those that have returned; the model alone keeps them.
  *
- *   EXACT   A decision by a sum misses no late change that had returned when it began, and none of
- *           what was carried into the slot; nor does it see one that has not happened.
+ *   EXACT         misses_none and invents_none, of every decision by a sum:
+ *   misses_none   It misses no late change that had returned when it began, and none of what was
+ *                 carried into the slot.
+ *   invents_none  It sees no change that has not happened.
+ *   FINITE        Every run ends, each caller at its end: a cycle would pass an accept label, and
+ *                 one stands where spoil repeats. Any caller may cease for good before any of its
+ *                 steps.
  *
- * Every loop ends: spoil repeats only when another has summed or spoiled.
- *
- * Mutants, each of which must fail: NOSPOIL, SPOILFIRST (spoils before the slot has changed, and not
- * after), RESUM (sums anew what was spoiled), KEEP (uses a sum in the next bucket as well), SHARP
- * (spoils the bucket in which the change was begun).
+ * Left out: the seal (a sum is of no use under a sealed head, whatever the slots then say), late
+ * adds to a bucket that has no slot yet, saturation, the owner's mark, wrapped indexes, more slots.
  *
  * Two steps of the code are more than it needs, and leaving them out fails nothing: to load the sum
  * that is replaced before the slots (SUMSLAST), and to look at the head once more before them
@@ -41,6 +43,9 @@
 #define COUNT(w) ((w) & 7)
 #define SPOILED(b) WORD(b, 1)
 
+bool misses_none, invents_none;
+#define HOLDS(name, x) assert((x) || name)
+
 byte head = FIRST;                 /* the bucket alone: decisions swap it against itself */
 byte slot[3];                      /* {bucket, count}, bucket b in slot b mod 3 */
 byte sum;
@@ -55,28 +60,34 @@ byte truth[FIRST + TURNS + 1], began[FIRST + TURNS + 1], done[FIRST + TURNS + 1]
 #define OF(w, e) (BUCKET(w) == (e))
 #endif
 
+#define RESET e = 0; b = 0; old = 0; held = 0; missed = 0
+#define CEASE if :: true :: calls = 0; RESET; goto next fi
+
 proctype caller(byte calls) {
   byte e, b, old, held, missed;
+next:
   do
   :: calls > 0 ->
      calls--;
      if
      :: /* DECIDE */
-        atomic { e = head; missed = KNOWN(e - 1) + KNOWN(e - 2) };
-        atomic { old = sum };
+        atomic { CEASE; e = head; missed = KNOWN(e - 1) + KNOWN(e - 2) };
+        atomic { CEASE; old = sum };
         if
         :: old & SUMMED && OF(old, e) ->
            atomic {
+             CEASE;
              if
              :: head == e ->
-                assert(COUNT(old) >= missed); assert(COUNT(old) <= truth[e - 1] + truth[e - 2])
+                HOLDS(misses_none, COUNT(old) >= missed);
+                HOLDS(invents_none, COUNT(old) <= truth[e - 1] + truth[e - 2])
              :: else
              fi
            }
         :: else ->
            /* admitted on the slots; then the sum is made. */
 #ifndef SUMSLAST
-           atomic { old = sum };
+           atomic { CEASE; old = sum };
 #endif
            if
            :: OUTDATED(old, e) ||
@@ -87,31 +98,34 @@ proctype caller(byte calls) {
 #endif
               ->
 #ifndef NOHEAD
-              atomic { if :: head == e :: else -> goto end fi };
+              atomic { CEASE; if :: head == e :: else -> goto end fi };
 #endif
-              atomic { held = HELD(e - 1) };
-              atomic { held = held + HELD(e - 2) };
+              atomic { CEASE; held = HELD(e - 1) };
+              atomic { CEASE; held = held + HELD(e - 2) };
 #ifdef SUMSLAST
-              atomic { old = sum; if :: OUTDATED(old, e) :: else -> goto end fi };
+              atomic { CEASE; old = sum; if :: OUTDATED(old, e) :: else -> goto end fi };
 #endif
-              atomic { if :: sum == old -> sum = WORD(e, SUMMED + held) :: else fi }
+              atomic { CEASE; if :: sum == old -> sum = WORD(e, SUMMED + held) :: else fi }
            :: else
            fi
         fi
      :: /* LATE: one more in a bucket before the newest */
-        atomic { e = head; if :: b = e - 1 :: b = e - 2 fi };
+        atomic { CEASE; e = head; if :: b = e - 1 :: b = e - 2 fi };
 #ifdef SPOILFIRST
-        atomic { e = head };
+        atomic { CEASE; e = head };
         do
-        :: atomic { old = sum };
+        :: true ->
+accept_first:
+           atomic { CEASE; old = sum };
            if
            :: !OUTDATED(old, e) && !(BUCKET(old) == e && old & SUMMED) -> break
-           :: else -> atomic { if :: sum == old -> sum = SPOILED(e); break :: else fi }
+           :: else -> atomic { CEASE; if :: sum == old -> sum = SPOILED(e); break :: else fi }
            fi
         od;
 #endif
-        atomic { old = slot[b % 3] };
+        atomic { CEASE; old = slot[b % 3] };
         atomic {
+          CEASE;
           if
           :: slot[b % 3] == old && BUCKET(old) == b && COUNT(old) < 7 ->
              slot[b % 3] = old + 1; truth[b]++; began[b]++
@@ -121,20 +135,22 @@ proctype caller(byte calls) {
 #ifndef NOSPOIL
 #ifndef SPOILFIRST
 #ifndef SHARP
-        atomic { e = head };
+        atomic { CEASE; e = head };
 #endif
         do
-        :: atomic { old = sum };
+        :: true ->
+accept_spoil:
+           atomic { CEASE; old = sum };
            if
            :: !OUTDATED(old, e) && !(BUCKET(old) == e && old & SUMMED) -> break
-           :: else -> atomic { if :: sum == old -> sum = SPOILED(e); break :: else fi }
+           :: else -> atomic { CEASE; if :: sum == old -> sum = SPOILED(e); break :: else fi }
            fi
         od;
 #endif
 #endif
-        atomic { done[b]++ }
+        atomic { CEASE; done[b]++ }
      fi;
-end: atomic { e = 0; b = 0; old = 0; held = 0; missed = 0 }
+end: atomic { RESET }
   :: else -> break
   od
 }
