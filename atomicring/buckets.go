@@ -110,21 +110,21 @@ func (b *buckets) Fits(s Standing, cost, limit uint64) bool {
 	if s.Oldest <= room {
 		return true
 	}
-	if b.whole || s.Oldest == b.maxCount {
-		return false
-	}
-	return b.fitsIn(s.Oldest, s.Elapsed, room)
+	return b.weighable(s.Oldest) && b.fitsIn(s.Oldest, s.Elapsed, room)
 }
 
 // weighs tells whether the oldest bucket, which is above the room that the others leave, fits in it
 // for the part that is left at now, in a ring whose newest bucket is that of now.
 func (b *buckets) weighs(oldest uint64, now tallyring.Tick, room uint64) bool {
-	if b.whole || oldest == b.maxCount {
+	if !b.weighable(oldest) {
 		return false
 	}
 	_, elapsed := b.at(now)
 	return b.fitsIn(oldest, elapsed, room)
 }
+
+// weighable tells whether the oldest bucket counts for the part that is left of it.
+func (b *buckets) weighable(oldest uint64) bool { return !b.whole && oldest != b.maxCount }
 
 // fitsIn tells whether oldest*(b-elapsed) <= room*b.
 func (b *buckets) fitsIn(oldest, elapsed, room uint64) bool {

@@ -108,18 +108,28 @@ func (p *Packed) Plain(cost, limit uint64) bool {
 // false where the event is denied. It returns word itself and true for an event of cost 0 that the
 // limit would admit.
 func (p *Packed) Next(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, bool) {
-	counts := p.Counts(word, now)
-	if now < 0 || !p.Newest(counts) || !p.Plain(cost, limit) {
+	if now < 0 || !p.Plain(cost, limit) {
 		return p.next(word, now, cost, limit)
 	}
-	full, high := p.Sums(counts, cost)
-	if full > limit || high > limit && !p.weighs(high-full, now, limit-full) {
+	if counts := p.Counts(word, now); p.Newest(counts) {
+		full, high := p.Sums(counts, cost)
+		if full > limit || high > limit && !p.weighs(high-full, now, limit-full) {
+			return word, false
+		}
+		return word + cost, true
+	}
+	index, elapsed := p.at(now)
+	if p.distance(index, word>>(p.indexShift&63)) != 1 {
+		return p.next(word, now, cost, limit)
+	}
+	oldest, room := word&p.previousMask, limit-cost
+	if oldest > room && (!p.weighable(oldest) || !p.fitsIn(oldest, elapsed, room)) {
 		return word, false
 	}
-	return word + cost, true
+	return p.stored(index)<<(p.indexShift&63) | oldest<<(p.countBits&63) | cost, true
 }
 
-// next is Next for every case but a positive cost in the newest bucket under a finite limit.
+// next is Next for a tick and a limit of any kind, and for any distance between the buckets.
 func (p *Packed) next(word uint64, now tallyring.Tick, cost, limit uint64) (uint64, bool) {
 	limit = p.Clamp(limit)
 	s := p.standing(word, now)

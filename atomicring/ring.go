@@ -154,8 +154,8 @@ func (r *Ring) Allow(now tallyring.Tick, cost, limit uint64) bool {
 	return r.allowTaggedSlow(now, cost, limit)
 }
 
-// allowWeighed is Allow for a packed ring in its newest bucket, where what is left of the oldest one
-// must fit the room beside the others.
+// allowWeighed is Allow for a packed ring in its newest bucket, where what is left of the oldest
+// one must fit the room beside the others.
 func (r *Ring) allowWeighed(
 	word, oldest uint64, now tallyring.Tick, cost, limit, room uint64,
 ) bool {
