@@ -23,8 +23,9 @@ type monotonic struct{}
 func (monotonic) Now() Tick { return Tick(time.Since(origin)) }
 
 // Alarm is a clock that can call back. CallAt calls f once the clock has come to due, in a
-// goroutine of its own choice, unless stop is called before; stop reports whether it came in
-// time. If Now is before due once CallAt has returned, f will be called as soon as it no longer is.
+// goroutine of its own choice, unless stop is called before; stop reports whether it came in time.
+// CallAt itself never calls f: its caller may hold a lock that f takes. If Now is before due once
+// CallAt has returned, f will be called as soon as it no longer is.
 type Alarm interface {
 	Clock
 	CallAt(due Tick, f func()) (stop func() bool)

@@ -14,9 +14,9 @@ const (
 	// limit finds them.
 	Unlimited uint64 = math.MaxUint64
 
-	// Uncounted is the At of an event that was let pass without being counted: its key found no
-	// cell, or it would have been denied but for shadow mode. A refund that names it changes
-	// nothing.
+	// Uncounted is the At of an event that passed and has nothing to refund: its key found no cell,
+	// it would have been denied but for shadow mode, or a token bucket had no room for its charge.
+	// A refund that names it changes nothing.
 	Uncounted Tick = -1
 )
 
@@ -35,7 +35,7 @@ type Decision struct {
 
 	// At is the tick at which the event was counted, which a refund names. It is later than the
 	// tick given where that was late: a late event is counted in the newest bucket. It is Uncounted
-	// for an event that was let pass without being counted.
+	// for an event that passed without being counted.
 	At Tick
 
 	// RetryAfter is 0 when allowed, Never when the event can never pass, and otherwise exact: with

@@ -40,7 +40,7 @@ func scriptHistogram(t testing.TB, which int) (*Histogram, float64) {
 	c := scriptShapes[which%len(scriptShapes)]
 	var options []Option
 	if c.byEstimate {
-		options = append(options, WithEstimate())
+		options = append(options, nil, WithEstimate())
 	}
 	h, err := New(c.length, c.eps, c.most, options...)
 	require.NoError(t, err)

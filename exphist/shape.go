@@ -74,7 +74,9 @@ func newShape(span int64, eps float64, most uint64, options []Option) (shape, er
 			"want a larger eps or a lower most", eps, most, MaxBytes>>20)
 	}
 	for _, option := range options {
-		option(&s)
+		if option != nil {
+			option(&s)
+		}
 	}
 	return s, nil
 }

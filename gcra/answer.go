@@ -7,20 +7,24 @@ import (
 	"github.com/tallyring/tallyring"
 )
 
-// Take is Next with the whole answer.
+// Take is Next with the whole answer. An event that was not charged in full, for want of room above
+// MaxBurst under no limit, is as good as uncounted.
 func (r *Rate) Take(
 	word uint64, now tallyring.Tick, cost, burst uint64,
 ) (uint64, tallyring.Decision) {
 	burst, now = r.Clamp(burst), max(now, 0)
 	s := r.standing(word, r.Units(now))
-	next, d := word, tallyring.Decision{Limit: burst, Remaining: burst}
+	next := word
+	d := tallyring.Decision{Limit: burst, Remaining: burst, At: r.at(s, now)}
 	if d.Allowed = r.admits(s, cost, burst); d.Allowed {
 		next = r.charge(word, s, cost)
-		s.debt, _ = r.owed(s.debt, cost)
+		var all bool
+		if s.debt, all = r.owed(s.debt, cost); !all {
+			d.At = tallyring.Uncounted
+		}
 	} else {
 		d.RetryAfter = r.retry(s, now, cost, burst)
 	}
-	d.At = r.at(s, now)
 	if burst != tallyring.Unlimited {
 		d.Remaining = (r.Depth(burst) - min(r.Depth(burst), s.debt)) / r.perEvent
 	}

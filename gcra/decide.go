@@ -118,8 +118,11 @@ func (r *Rate) Add(word uint64, now tallyring.Tick, count uint64) (uint64, bool)
 
 // Refund takes back what was charged at the tick at, which is Decision.At. The word is never due
 // before that tick or the start of its span, and stays itself where at lies in neither its span nor
-// the one before.
+// the one before, or where at is Uncounted.
 func (r *Rate) Refund(word uint64, at tallyring.Tick, count uint64) uint64 {
+	if at == tallyring.Uncounted {
+		return word
+	}
 	units := r.Units(max(at, 0))
 	due, floor := word&(r.newer-1), uint64(0)
 	switch r.behind(word, units) {

@@ -113,7 +113,9 @@ func (p *pair) do(o operation) {
 		p.word = next
 	case refundVerb:
 		p.word = p.rate.Refund(p.word, o.now, o.cost)
-		p.model.refund(nanos, o.cost)
+		if o.now != tallyring.Uncounted {
+			p.model.refund(nanos, o.cost)
+		}
 		// Only a refund could take a word back to 0, which is a bucket that was never used.
 		p.model.used = p.model.used && p.word != 0
 	}
@@ -127,17 +129,14 @@ func (p *pair) answer(o operation, d tallyring.Decision) {
 	nanos, m := nanosOf(o.now), p.model
 	at, _ := m.view(nanos)
 	want := d // the ticks and times are looked at below
-	want.Allowed = m.allow(nanos, o.cost, o.burst)
+	want.Allowed = m.admits(nanos, o.cost, o.burst)
+	all := !want.Allowed || m.charge(nanos, o.cost)
 	want.Limit, want.Remaining = m.effective(o.burst), m.remaining(nanos, o.burst)
 	require.Equal(p.t, want, d, "%s: %+v", p.story, o)
 
-	// As counted: the first tick from now on that is no earlier than the instant decided at.
-	counted, _ := m.clock(nanosOf(d.At))
-	require.GreaterOrEqual(p.t, d.At, max(o.now, 0), "%s: %+v", p.story, o)
-	require.True(p.t, counted.Cmp(at) >= 0 || d.At == math.MaxInt64, "%s: %+v", p.story, o)
-	if d.At > max(o.now, 0) {
-		before, _ := m.clock(nanosOf(d.At - 1))
-		require.Negative(p.t, before.Cmp(at), "%s: %+v", p.story, o)
+	require.Equal(p.t, all, d.At != tallyring.Uncounted, "%s: %+v", p.story, o)
+	if all {
+		p.countedAt(o, d.At, at)
 	}
 	switch {
 	case d.Allowed:
@@ -151,6 +150,19 @@ func (p *pair) answer(o operation, d tallyring.Decision) {
 		})
 	}
 	p.edge(o.now, d.ResetAfter, func(nanos *big.Int) bool { return m.debt(nanos).Sign() == 0 })
+}
+
+// countedAt fails unless counted is the first tick from that of the event on that is no earlier
+// than the instant as of which it was decided.
+func (p *pair) countedAt(o operation, counted tallyring.Tick, decided *big.Rat) {
+	p.t.Helper()
+	at, _ := p.model.clock(nanosOf(counted))
+	require.GreaterOrEqual(p.t, counted, max(o.now, 0), "%s: %+v", p.story, o)
+	require.True(p.t, at.Cmp(decided) >= 0 || counted == math.MaxInt64, "%s: %+v", p.story, o)
+	if counted > max(o.now, 0) {
+		before, _ := p.model.clock(nanosOf(counted - 1))
+		require.Negative(p.t, before.Cmp(decided), "%s: %+v", p.story, o)
+	}
 }
 
 // edge fails unless what the model says of the tick that lies wait after now becomes true there.

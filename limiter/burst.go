@@ -11,13 +11,19 @@ import (
 
 // holdBuckets makes the table one of token buckets.
 func (l *Limiter) holdBuckets(events uint64, per time.Duration, s settings) error {
-	largest := max(s.burst, s.maxLimit)
-	if s.burst == tallyring.Unlimited {
-		largest = max(events, s.maxLimit)
+	largest, later := s.burst, s.maxLimit
+	if largest == tallyring.Unlimited {
+		largest = events
 	}
-	rate, err := gcra.NewRate(events, per, largest)
-	if err != nil {
-		return fmt.Errorf("limiter: %w", err)
+	if later == tallyring.Unlimited {
+		later = 0
+	}
+	rate, err := gcra.NewRate(events, per, max(largest, later))
+	switch {
+	case err != nil && later > largest:
+		return fmt.Errorf("largest limit %d: %w", later, err)
+	case err != nil:
+		return err
 	}
 	l.limit.Store(s.burst)
 	l.table, err = table.New(table.Config{
@@ -27,7 +33,7 @@ func (l *Limiter) holdBuckets(events uint64, per time.Duration, s settings) erro
 		Cells:    &rate,
 	})
 	if err != nil {
-		return fmt.Errorf("limiter: %w", err)
+		return err
 	}
 	l.maxLimit = l.table.MaxLimit()
 	return nil

@@ -196,3 +196,31 @@ func TestTokenBucketErrors(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 	}
 }
+
+// Goal: what a bucket has no room to owe is not counted, and is told so: by Observe, and by an
+// event admitted under no limit, whose refund takes nothing from those that were charged. With
+// WithMaxLimit there is room. Method: a burst that fills its layout.
+func TestWhatABucketCannotOweIsUncounted(t *testing.T) {
+	l, err := limiter.New(5, time.Second, limiter.WithBurst(5),
+		limiter.WithMaxLimit(tallyring.Unlimited))
+	require.NoError(t, err)
+	most := l.MaxLimit()
+	require.NoError(t, l.SetLimit(tallyring.Unlimited))
+	first := l.TakeAt("a", start, most)
+	second := l.TakeAt("a", start, 1)
+	require.Equal(t, start, first.At)
+	require.True(t, second.Allowed)
+	require.Equal(t, tallyring.Uncounted, second.At)
+	require.False(t, l.ObserveAt("a", start, 1))
+	l.RefundAt("a", second.At, 1)
+	require.Equal(t, most, l.PeekAt("a", start).High)
+	l.RefundAt("a", first.At, 1)
+	require.Equal(t, most-1, l.PeekAt("a", start).High)
+	require.True(t, l.ObserveAt("a", start, 1))
+
+	l, err = limiter.New(5, time.Second, limiter.WithBurst(5), limiter.WithMaxLimit(1000))
+	require.NoError(t, err)
+	require.True(t, l.ObserveAt("a", start, 1000))
+	require.False(t, l.AllowAt("a", start+199*tallyring.Tick(time.Second), 5))
+	require.True(t, l.AllowAt("a", start+200*tallyring.Tick(time.Second), 5))
+}

@@ -15,6 +15,7 @@
 //	... WithResolution(time.Second)                61 buckets of a second, interpolated
 //	... WithStrictWindow()                         never above the limit in any trailing window
 //	... WithFixedWindow()                          one bucket, reset at each boundary
+//	... WithBurst(20)                              token bucket: a rate, and 20 at once
 //	... WithLog()                                  exact; memory follows the limit
 //
 // An interpolated window assumes that the events of its oldest bucket were spread evenly over it.

@@ -1,6 +1,8 @@
 package limiter
 
 import (
+	"time"
+
 	"github.com/tallyring/tallyring"
 	"github.com/tallyring/tallyring/slidinglog"
 )
@@ -10,6 +12,17 @@ type exact struct {
 	logs     *slidinglog.Keyed
 	overflow *slidinglog.Log // nil unless the policy is Overflow
 	policy   FullPolicy
+}
+
+// holdLogs gives each key a log.
+func (l *Limiter) holdLogs(_ uint64, window time.Duration, s settings) error {
+	logs, err := slidinglog.NewKeyed(window, s.keys)
+	if err != nil {
+		return err
+	}
+	l.exact, err = newExact(logs, s.policy)
+	l.maxLimit = tallyring.Unlimited
+	return err
 }
 
 func newExact(logs *slidinglog.Keyed, policy FullPolicy) (*exact, error) {

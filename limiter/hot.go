@@ -37,7 +37,7 @@ func newHotKeys(keys []string, w tallyring.Window, limit, largest uint64) (*hotK
 				"want a lower limit or a larger width", largest, window.MaxLimit())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("limiter: hot key %q: %w", key, err)
+			return nil, fmt.Errorf("hot key %q: %w", key, err)
 		}
 		h.windows[hashText(key)] = window
 	}

@@ -29,7 +29,8 @@ type Joint struct {
 // CountedAt returns the tick at which a demand of an event that was allowed is counted. It is a
 // later one than that of the event where the event was late for the demand's key, and Decision.At
 // is the latest of all. It is [tallyring.Uncounted] where the demand was denied and its limiter is
-// in shadow mode, or where its key found no cell and the policy is Allow.
+// in shadow mode, or where its key found no cell and the policy is Allow. It panics if demand is
+// not 0 to MaxDemands-1.
 func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
 
 // TakeAll admits an event on all demands or on none, such as on its client and on the site: what
@@ -45,13 +46,17 @@ func (j *Joint) CountedAt(demand int) tallyring.Tick { return j.at[demand] }
 // charged twice, while RetryAfter regards each by itself. It panics if there are more than
 // MaxDemands.
 func TakeAll(demands []Demand, now tallyring.Tick, cost uint64) Joint {
+	checkDemands(demands)
+	j, undone := takeAll(demands, now, cost)
+	undone.wake(demands, (*queues).wake)
+	return j
+}
+
+func checkDemands(demands []Demand) {
 	if len(demands) > MaxDemands {
 		panic(fmt.Sprintf("limiter: an event makes %d demands, want at most %d",
 			len(demands), MaxDemands))
 	}
-	j, undone := takeAll(demands, now, cost)
-	undone.wake(demands, (*queues).wake)
-	return j
 }
 
 // takeAll is TakeAll, but tells no queue of the charges that it has taken back.
@@ -115,9 +120,11 @@ func AllowAll(demands []Demand, now tallyring.Tick, cost uint64) bool {
 	return TakeAll(demands, now, cost).Allowed
 }
 
-// RefundAll takes back an event that TakeAll admitted on the same demands. It does nothing for one
-// that was denied.
+// RefundAll takes back an event that TakeAll admitted on the same demands, as RefundKey does on
+// each; it is for once. It does nothing for an event that was denied. It panics if there are more
+// than MaxDemands.
 func RefundAll(demands []Demand, j Joint, cost uint64) {
+	checkDemands(demands)
 	if j.Allowed {
 		j.refund(demands, cost).wake(demands, (*queues).wake)
 	}

@@ -1,6 +1,7 @@
 package limiter_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,19 @@ func TestWhatOneLimitDeniesTurnsNoOtherBucket(t *testing.T) {
 			require.Equal(t, start, site.TakeAt("s", start, 1).At)
 		}
 	})
+}
+
+// TestNoMoreDemandsThanMost gives what is one demand too many to both verbs.
+func TestNoMoreDemandsThanMost(t *testing.T) {
+	l, err := limiter.New(100, window)
+	require.NoError(t, err)
+	demands := slices.Repeat([]limiter.Demand{{l, l.Key("a")}}, limiter.MaxDemands+1)
+	const said = "limiter: an event makes 9 demands, want at most 8"
+	require.PanicsWithValue(t, said, func() { limiter.TakeAll(demands, start, 1) })
+	j := limiter.TakeAll(demands[1:], start, 1)
+	require.True(t, j.Allowed)
+	require.PanicsWithValue(t, said, func() { limiter.RefundAll(demands, j, 1) })
+	require.Equal(t, uint64(8), l.PeekAt("a", start).High)
+	limiter.RefundAll(demands[1:], j, 1)
+	require.Zero(t, l.PeekAt("a", start).High)
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/puzpuzpuz/xsync/v3"
 
 	"github.com/tallyring/tallyring"
-	"github.com/tallyring/tallyring/slidinglog"
 	"github.com/tallyring/tallyring/table"
 )
 
 // Limiter holds many keys to one limit per window. All methods may be called from any number of
-// goroutines; none blocks, except under WithLog. A Limiter needs no closing, and must not be
-// copied.
+// goroutines. Deciding blocks nobody, except under WithLog; waiting, changing limits, and refunding
+// while somebody waits, take a mutex. A Limiter needs no closing, and must not be copied.
 type Limiter struct {
 	table  *table.Table // nil under WithLog
 	exact  *exact       // nil but under WithLog
@@ -42,7 +41,8 @@ type Limiter struct {
 // New returns a limiter that admits, per key, events of a total cost up to limit in each window. It
 // fails if a value is out of range, if options contradict, or if no state of the cells can hold the
 // limit for this window; the error says which value is wrong and what would be right. A limit of 0
-// denies everything, [tallyring.Unlimited] admits and counts everything.
+// denies everything, [tallyring.Unlimited] admits and counts everything; WithBurst needs a rate,
+// which is neither.
 func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	s := defaults()
 	for _, opt := range opts {
@@ -63,19 +63,22 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 	l.limit.Store(limit)
 	l.shadow.Store(s.shadow)
 	l.queues = newQueues(l.clock, l.enforced, l.most)
-	if s.log {
-		logs, err := slidinglog.NewKeyed(window, s.keys)
-		if err != nil {
-			return nil, fmt.Errorf("limiter: %w", err)
-		}
-		l.exact, err = newExact(logs, s.policy)
-		l.maxLimit = tallyring.Unlimited
-		return l, err
+	l.queues.shared = s.policy == Overflow
+	hold := l.holdRings
+	switch {
+	case s.log:
+		hold = l.holdLogs
+	case s.bucket:
+		hold = l.holdBuckets
 	}
-	if s.bucket {
-		return l, l.holdBuckets(limit, window, s)
+	if err := hold(limit, window, s); err != nil {
+		return nil, fmt.Errorf("limiter: %w", err)
 	}
-	var err error
+	return l, nil
+}
+
+// holdRings makes the table one of rings.
+func (l *Limiter) holdRings(limit uint64, window time.Duration, s settings) (err error) {
 	l.table, err = table.New(table.Config{
 		Window:   s.window(window),
 		MaxLimit: s.largest(limit),
@@ -83,11 +86,11 @@ func New(limit uint64, window time.Duration, opts ...Option) (*Limiter, error) {
 		WhenFull: s.policy,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("limiter: %w", err)
+		return err
 	}
 	l.hot, err = newHotKeys(s.hot, s.window(window), limit, s.largest(limit))
 	l.maxLimit = l.hot.maxLimit(l.table.MaxLimit())
-	return l, err
+	return err
 }
 
 // Allow admits one event of key now, or denies it.
@@ -145,7 +148,13 @@ func (l *Limiter) TakeKey(k Key, now tallyring.Tick, cost uint64) tallyring.Deci
 
 func (l *Limiter) take(k Key, now tallyring.Tick, cost uint64) tallyring.Decision {
 	d := l.ask(k, now, cost)
-	if !d.Allowed && l.denied(k, now, cost) {
+	if d.Allowed {
+		return d
+	}
+	if l.countDenied {
+		d = l.countDenial(k, now, cost, d)
+	}
+	if l.passes() {
 		pass(&d)
 	}
 	return d
@@ -180,8 +189,11 @@ func (l *Limiter) PeekKey(k Key, now tallyring.Tick) tallyring.Reading {
 }
 
 // RefundAt takes back an event of key that was counted at the tick at, which is Decision.At. It
-// takes no more than was counted there, and does nothing once that has left the window, nor for
-// an event that was let pass uncounted.
+// takes no more than was counted there, and does nothing once that has left the window, nor for an
+// event that passed uncounted. It cannot tell whose events it takes: refund each once. A token
+// bucket (WithBurst) remembers no events but a debt: a refund takes from what is owed, down to what
+// was owed at that tick, and does nothing from the second span of the bucket on
+// (gcra.Bucket.Refund).
 func (l *Limiter) RefundAt(key string, at tallyring.Tick, cost uint64) {
 	l.RefundKey(l.Key(key), at, cost)
 }

@@ -6,16 +6,17 @@ import "github.com/tallyring/tallyring"
 func WithShadow() Option { return func(s *settings) { s.shadow = true } }
 
 // WithCountDenied makes denied events count as well, as Observe does: who keeps sending stays
-// denied. Without it a denied event changes nothing. Retries of one event in Wait or Reserve do not
-// count, nor does an event that makes several demands (TakeAll, Several), of which all count it or
-// none. It contradicts WithLog, whose memory follows what it counts.
+// denied. A denial's RetryAfter is as of after it was counted, so who waits for that long, and does
+// not ask before, passes. Without the option a denied event changes nothing. Retries of one event
+// in Wait or Reserve do not count, nor does an event that makes several demands (TakeAll, Several),
+// of which all count it or none. It contradicts WithLog, whose memory follows what it counts.
 func WithCountDenied() Option { return func(s *settings) { s.countDenied = true } }
 
 // SetShadow turns shadow mode on or off: events are decided and counted as ever, and those that are
 // denied are counted by Stats.ShadowDenied and let pass. The decision on such an event is Allowed
-// and has a RetryAfter, which others have not. It is not counted in the window, so that the limiter
-// decides on the next one as if it had been denied; At is [tallyring.Uncounted], and there is
-// nothing to refund.
+// and has a RetryAfter, which others have not. It is counted in the window no more than a denied
+// one, so that the limiter decides on the next as if it had been denied; At is
+// [tallyring.Uncounted], and there is nothing to refund.
 func (l *Limiter) SetShadow(on bool) {
 	l.shadow.Store(on)
 	l.queues.wakeAll()
@@ -25,8 +26,9 @@ func (l *Limiter) SetShadow(on bool) {
 func (l *Limiter) Shadow() bool { return l.shadow.Load() }
 
 // ObserveAt counts an event of key that is not to be decided on: it happened. It may take the count
-// beyond the limit. It returns false where the key found no cell and the policy is Deny, so that it
-// was not counted; under the policy Allow it is not counted either, as of any other event there.
+// beyond the limit. It returns false where the event was not counted: the key found no cell and the
+// policy is not Overflow, or a token bucket has no room for it above the burst, see WithBurst.
+// Under WithLog the memory of the key grows by what is observed, up to slidinglog.MaxRuns.
 func (l *Limiter) ObserveAt(key string, now tallyring.Tick, cost uint64) bool {
 	return l.ObserveKey(l.Key(key), now, cost)
 }
@@ -43,14 +45,17 @@ func (l *Limiter) ObserveKey(k Key, now tallyring.Tick, cost uint64) bool {
 }
 
 func (l *Limiter) observe(k Key, now tallyring.Tick, cost uint64) bool {
-	if window := l.hot.of(k); window != nil {
+	var d tallyring.Decision
+	switch window := l.hot.of(k); {
+	case window != nil:
 		window.Observe(now, cost)
 		return true
+	case l.table == nil:
+		d = l.exact.take(uint64(k), now, cost, tallyring.Unlimited)
+	default:
+		d = l.table.Take(uint64(k), now, cost, tallyring.Unlimited)
 	}
-	if l.table == nil {
-		return l.exact.allow(uint64(k), now, cost, tallyring.Unlimited)
-	}
-	return l.table.Allow(uint64(k), now, cost, tallyring.Unlimited)
+	return d.Allowed && d.At != tallyring.Uncounted
 }
 
 // denied does what the options say about an event that was denied, and reports whether it passes.
@@ -59,6 +64,20 @@ func (l *Limiter) denied(k Key, now tallyring.Tick, cost uint64) bool {
 		l.observe(k, now, cost)
 	}
 	return l.passes()
+}
+
+// countDenial counts an event that d denied, and returns the denial as it is with that counted. If
+// the event would pass now nonetheless, since another was taken back in between, d stands.
+func (l *Limiter) countDenial(
+	k Key, now tallyring.Tick, cost uint64, d tallyring.Decision,
+) tallyring.Decision {
+	l.observe(k, now, cost)
+	again := l.ask(k, now, cost)
+	if !again.Allowed {
+		return again
+	}
+	l.refund(k, again.At, cost)
+	return d
 }
 
 // passes tells whether an event passes although it was denied.

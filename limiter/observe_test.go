@@ -171,16 +171,46 @@ func TestObservedTicksAheadAreCounted(t *testing.T) {
 	})
 }
 
-// Goal: under the policy Allow, what is observed of a key without a cell is let pass and not
-// counted, as the documentation says.
+// Goal: under the policy Allow, what is observed of a key without a cell is not counted, and
+// Observe says so.
 func TestObserveUnderThePolicyAllow(t *testing.T) {
 	l, err := limiter.New(10, window, limiter.WithKeys(1), limiter.WithFullPolicy(limiter.Allow))
 	require.NoError(t, err)
 	counted := uint64(0)
 	for key := limiter.Key(2); key < 1002; key++ {
-		require.True(t, l.ObserveKey(key, start, 1))
-		counted += l.PeekKey(key, start).High
+		seen := l.PeekKey(key, start).High
+		if l.ObserveKey(key, start, 1) {
+			seen++
+		}
+		require.Equal(t, seen, l.PeekKey(key, start).High)
+		counted += seen
 	}
 	require.Equal(t, 1000-l.StatsAt(start).Refused, counted)
 	require.Positive(t, l.StatsAt(start).Refused)
+}
+
+// Goal: where denied events count, who waits as long as a denial says passes, and not a nanosecond
+// before. Method: a key that was asked too often, on all kinds of limiters; the nanosecond before
+// is tried on a copy that saw the same.
+func TestWaitsAreExactWhereDeniedEventsCount(t *testing.T) {
+	kindsAndHot(t, func(t *testing.T, k kind) {
+		if k.slots == 0 {
+			return // a log counts no denied events
+		}
+		for _, tries := range []int{11, 15, 40} {
+			l := k.build(t, 10, limiter.WithCountDenied())
+			early := k.build(t, 10, limiter.WithCountDenied())
+			var d tallyring.Decision
+			for i := range tries {
+				now := start + tallyring.Tick(i)*tallyring.Tick(window)/100
+				d = l.TakeAt("a", now, 1)
+				require.Equal(t, d, early.TakeAt("a", now, 1))
+			}
+			require.False(t, d.Allowed)
+			then := start + tallyring.Tick(tries-1)*tallyring.Tick(window)/100 +
+				tallyring.Tick(d.RetryAfter)
+			require.False(t, early.TakeAt("a", then-1, 1).Allowed)
+			require.True(t, l.TakeAt("a", then, 1).Allowed, "%d tries", tries)
+		}
+	})
 }

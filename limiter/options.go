@@ -69,6 +69,11 @@ func WithFixedWindow() Option { return func(s *settings) { s.fixed = true } }
 // window, and after a pause up to burst of them at once. It takes no more memory than two buckets
 // of a window. The rate is fixed for the limiter's life; the limit that decisions name, and that
 // SetLimit and SetKeyLimit change, is the burst.
+//
+// A bucket owes at most MaxLimit events: what is observed beyond, or admitted under no limit, is
+// not charged. WithMaxLimit makes room for more. A key holds its cell until two spans
+// (gcra.Rate.Span) are over since the one of its last event, and a full table names a span as the
+// RetryAfter: a span is the time in which the largest burst comes back, or up to twice that.
 func WithBurst(burst uint64) Option {
 	return func(s *settings) { s.burst, s.bucket = burst, true }
 }
@@ -77,7 +82,8 @@ func WithBurst(burst uint64) Option {
 // mutex per key. It is for small limits.
 func WithLog() Option { return func(s *settings) { s.log = true } }
 
-// WithKeys sets how many keys that count something at one time always fit: 1 to table.MaxKeys. The
+// WithKeys sets how many keys that count something at one time always fit, or, under WithBurst,
+// hold a cell: 1 to table.MaxKeys. The
 // memory for them is taken at once, about 23 bytes a key for two buckets, except under WithLog.
 func WithKeys(n int) Option { return func(s *settings) { s.keys = n } }
 

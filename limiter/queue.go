@@ -77,6 +77,7 @@ type queues struct {
 	most    func(Key) uint64 // the cost above which an event can never pass
 	callAt  func(tallyring.Tick, func()) (stop func() bool)
 	outer   *queues // nil where there are none
+	shared  bool    // what is given back for one key may be room for another
 	waiting atomic.Int64
 	shards  [queueShards]queueShard
 }
@@ -165,7 +166,9 @@ func (s *queues) serve(shard *queueShard, k Key, q *queue) {
 			return
 		}
 	}
-	delete(shard.queues, k)
+	if delete(shard.queues, k); len(shard.queues) == 0 {
+		shard.queues = nil // a map keeps the memory of its peak
+	}
 }
 
 // alarm has the queue served when the clock has gone on from a tick by wait. It returns false if
@@ -175,7 +178,7 @@ func (s *queues) alarm(k Key, q *queue, from tallyring.Tick, wait time.Duration)
 		return true // the clock does not go as far
 	}
 	due := from + tallyring.Tick(max(wait, 1))
-	stop := s.callAt(due, func() { s.wakeOwn(k) })
+	stop := s.callAt(due, func() { s.ring(k) })
 	if s.clock.Now() >= due {
 		stop()
 		return false
@@ -188,13 +191,21 @@ func (s *queues) alarm(k Key, q *queue, from tallyring.Tick, wait time.Duration)
 // d does not allow the event, that it can never pass.
 func (s *queues) end(q *queue, r *Reservation, d tallyring.Decision, err error) {
 	if err == nil && !d.Allowed {
-		err = fmt.Errorf("limiter: cost %d can never pass under limit %d, want at most that",
-			r.cost, d.Limit)
+		err = hopeless(r.cost, d.Limit)
 	}
 	q.places.Remove(r.place)
 	r.place, r.decision, r.err = nil, d, err
 	s.waiting.Add(-1)
 	close(r.done)
+}
+
+// hopeless is the outcome of an event that can never pass.
+func hopeless(cost, limit uint64) error {
+	if limit == 0 {
+		return fmt.Errorf("limiter: cost %d can never pass under limit 0, want a limit", cost)
+	}
+	return fmt.Errorf("limiter: cost %d can never pass under limit %d, want at most that",
+		cost, limit)
 }
 
 // cancel ends a reservation, and reports whether it was waiting still.
@@ -224,6 +235,15 @@ func (s *queues) wake(k Key) {
 
 // wakeOwn is wake without the outer queues.
 func (s *queues) wakeOwn(k Key) {
+	if s.shared {
+		s.wakeEach()
+	} else {
+		s.ring(k)
+	}
+}
+
+// ring serves the queue of a key.
+func (s *queues) ring(k Key) {
 	if s.waiting.Load() == 0 {
 		return
 	}
@@ -235,11 +255,16 @@ func (s *queues) wakeOwn(k Key) {
 	}
 }
 
-// wakeAll serves every queue.
+// wakeAll serves every queue, since there may be more room for each.
 func (s *queues) wakeAll() {
+	s.wakeEach()
 	if s.outer != nil {
-		defer s.outer.wakeAll()
+		s.outer.wakeEach()
 	}
+}
+
+// wakeEach is wakeAll without the outer queues.
+func (s *queues) wakeEach() {
 	if s.waiting.Load() == 0 {
 		return
 	}

@@ -113,3 +113,24 @@ func TestARateWithoutACellServesThoseWhoWaitForAnother(t *testing.T) {
 		require.Equal(t, uint64(1), short.PeekKey(key, clock.Now()).High)
 	}
 }
+
+// Goal: keys without a cell share one window under the policy Overflow, so what is given back for
+// one of them serves those who wait for another. Method: a full limiter whose shared window is
+// spent, by itself and as one of several; its clock rings no alarm.
+func TestSharedRoomServesWhoeverWaits(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		clock := &silent{}
+		clock.Set(start)
+		l := k.build(t, 5, limiter.WithClock(clock), limiter.WithKeys(1),
+			limiter.WithFullPolicy(limiter.Overflow))
+		fill(t, l, start)
+		require.True(t, l.AllowAt("one", start, 4), "5 with the event that ended the filling")
+		r := l.Reserve("another", 1)
+		_, err := r.Result()
+		require.ErrorContains(t, err, "still waiting")
+		l.RefundAt("one", start, 1)
+		requireOver(t, r)
+		_, err = r.Result()
+		require.NoError(t, err)
+	})
+}

@@ -2,6 +2,8 @@ package limiter
 
 import (
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/tallyring/tallyring"
@@ -32,8 +34,8 @@ func NewSeveral(rates []Rate, opts ...Option) (*Several, error) {
 	for i, rate := range rates {
 		l, err := New(rate.Limit, rate.Window, opts...)
 		if err != nil {
-			return nil, fmt.Errorf("limiter: rate %d, %d per %v: %w",
-				i, rate.Limit, rate.Window, err)
+			return nil, fmt.Errorf("limiter: rate %d, %d per %v: %s",
+				i, rate.Limit, rate.Window, strings.TrimPrefix(err.Error(), "limiter: "))
 		}
 		s.limiters = append(s.limiters, l)
 	}
@@ -41,6 +43,7 @@ func NewSeveral(rates []Rate, opts ...Option) (*Several, error) {
 	s.queues = newQueues(s.clock, s.enforced, s.most)
 	for _, l := range s.limiters {
 		l.queues.outer = s.queues
+		s.queues.shared = l.queues.shared
 	}
 	return s, nil
 }
@@ -70,11 +73,16 @@ func (s *Several) SetLimit(rate int, limit uint64) error {
 	return s.limiters[rate].SetLimit(limit)
 }
 
-// Limiters returns the limiter of each rate, in their order, to see what it counts.
+// Limiters returns the limiter of each rate, in their order: to see what it counts, to observe, for
+// shadow mode and limits of keys. Who waits for one of them stands in another queue than those who
+// wait for all, and neither is served before the other by right.
 func (s *Several) Limiters() []*Limiter { return append([]*Limiter(nil), s.limiters...) }
 
 // Allow admits one event of key now, or denies it.
 func (s *Several) Allow(key string) bool { return s.Take(key, 1).Allowed }
+
+// AllowN is Allow for an event of the given cost.
+func (s *Several) AllowN(key string, cost uint64) bool { return s.Take(key, cost).Allowed }
 
 // AllowAt admits an event of the given cost at a tick of the caller's, or denies it.
 func (s *Several) AllowAt(key string, now tallyring.Tick, cost uint64) bool {
@@ -106,6 +114,18 @@ func (s *Several) RefundKey(k Key, j Joint, cost uint64) {
 
 // Key returns the hash of a key given as text. It does not allocate.
 func (s *Several) Key(key string) Key { return hashText(key) }
+
+// KeyBytes is Limiter.KeyBytes.
+func (s *Several) KeyBytes(key []byte) Key { return s.limiters[0].KeyBytes(key) }
+
+// KeyParts is Limiter.KeyParts.
+func (s *Several) KeyParts(parts ...string) Key { return s.limiters[0].KeyParts(parts...) }
+
+// KeyAddr is Limiter.KeyAddr.
+func (s *Several) KeyAddr(addr netip.Addr) Key { return s.limiters[0].KeyAddr(addr) }
+
+// Waiting returns how many events wait for all rates. Stats of the limiters do not count them.
+func (s *Several) Waiting() int { return int(s.queues.waiting.Load()) }
 
 func (s *Several) demands(space *[MaxDemands]Demand, k Key) []Demand {
 	for i, l := range s.limiters {

@@ -2,6 +2,7 @@ package limiter_test
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -208,4 +209,38 @@ func requireWithin(t *testing.T, ticks []tallyring.Tick, rate limiter.Rate) {
 				count, rate.Window, ticks[last], rate.Limit)
 		}
 	}
+}
+
+// Goal: every verb and form of key of Several is that of its limiters.
+func TestVerbsOfSeveral(t *testing.T) {
+	clock := &tallyring.ManualClock{}
+	clock.Set(start)
+	s, err := limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {6, time.Minute}},
+		limiter.WithClock(clock), limiter.WithIPv6Prefix(56))
+	require.NoError(t, err)
+	l := s.Limiters()[1]
+	require.Equal(t, l.Key("a"), s.KeyBytes([]byte("a")))
+	require.Equal(t, l.KeyParts("a", "b"), s.KeyParts("a", "b"))
+	one, other := netip.MustParseAddr("2001:db8:0:101::1"), netip.MustParseAddr("2001:db8:0:1ff::")
+	require.Equal(t, l.KeyAddr(one), s.KeyAddr(other))
+
+	require.True(t, s.AllowN("a", 3))
+	require.False(t, s.AllowN("a", 2))
+	require.NoError(t, s.WaitN(t.Context(), "a", 1))
+	r := s.Reserve("a", 2)
+	require.Equal(t, 1, s.Waiting())
+	require.Zero(t, l.Stats().Waiting)
+	clock.Advance(2 * time.Second)
+	d, err := r.Result()
+	require.NoError(t, err)
+	require.True(t, d.Allowed)
+	require.Zero(t, s.Waiting())
+	require.Equal(t, uint64(6), l.PeekAt("a", clock.Now()).High)
+	require.ErrorContains(t, s.WaitN(t.Context(), "a", 5), "cost 5 can never pass under limit 4")
+	require.NoError(t, s.SetLimit(0, 0))
+	require.ErrorContains(t, s.WaitN(t.Context(), "a", 1), "under limit 0, want a limit")
+
+	_, err = limiter.NewSeveral([]limiter.Rate{{4, time.Second}, {6, 0}})
+	require.EqualError(t, err,
+		"limiter: rate 1, 6 per 0s: window is 0s, want more than 0")
 }

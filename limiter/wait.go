@@ -47,11 +47,22 @@ func (s *Several) Wait(ctx context.Context, key string) error {
 	return err
 }
 
+// WaitN is Limiter.WaitN for all rates at once.
+func (s *Several) WaitN(ctx context.Context, key string, cost uint64) error {
+	_, err := s.WaitKey(ctx, s.Key(key), cost)
+	return err
+}
+
 // WaitKey is Limiter.WaitKey for all rates at once.
 func (s *Several) WaitKey(
 	ctx context.Context, k Key, cost uint64,
 ) (tallyring.Decision, error) {
 	return s.queues.wait(ctx, k, cost)
+}
+
+// Reserve is Limiter.Reserve for all rates at once.
+func (s *Several) Reserve(key string, cost uint64) *Reservation {
+	return s.ReserveKey(s.Key(key), cost)
 }
 
 // ReserveKey is Limiter.ReserveKey for all rates at once.
