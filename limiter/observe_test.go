@@ -214,3 +214,17 @@ func TestWaitsAreExactWhereDeniedEventsCount(t *testing.T) {
 		}
 	})
 }
+
+// Goal: a refund of an event that passed uncounted takes nothing, at the first ticks that there are
+// as anywhere.
+func TestARefundAtUncountedTakesNothingAtTickZero(t *testing.T) {
+	kindsAndHot(t, func(t *testing.T, k kind) {
+		l := k.build(t, 2, limiter.WithShadow())
+		require.True(t, l.AllowAt("a", 0, 2))
+		d := l.TakeAt("a", 0, 1)
+		require.True(t, d.Allowed)
+		require.Equal(t, tallyring.Uncounted, d.At)
+		l.RefundAt("a", d.At, 1)
+		require.Equal(t, uint64(2), l.PeekAt("a", 0).High)
+	})
+}

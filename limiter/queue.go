@@ -66,11 +66,16 @@ var errCanceled = fmt.Errorf("limiter: the reservation was canceled")
 // asks the limit; when that denies, an alarm is set for the tick at which the event may pass.
 //
 // A queue exists while somebody waits in it. Its shard's lock guards it; the lock is held while the
-// limit is asked, which never waits for anybody.
+// limit is asked and the alarm is set.
+//
+// Who makes room signals the queue, and serves it if the lock is free. If it is not, its holder
+// does so after letting go of it: a goroutine that stops while it holds the lock stops those who
+// wait, and nobody else. (Who has signaled and then fails to get the lock finds it held after the
+// signal, and its holder looks for signals after that.)
 //
 // Those who wait for several limiters do so in queues of their own, which are the outer ones of
-// each of these limiters: they are served whenever one of its queues would be. The lock of an outer
-// queue may be held while that of an inner one is taken, not the other way round.
+// each of these limiters: they are signaled whenever one of its queues is. While an outer queue is
+// served, inner ones may be signaled, not the other way round.
 type queues struct {
 	clock   tallyring.Clock
 	take    func(Key, tallyring.Tick, uint64) tallyring.Decision
@@ -87,6 +92,11 @@ const queueShards = 64
 type queueShard struct {
 	mu     sync.Mutex
 	queues map[Key]*queue
+
+	// Written by anybody, and taken by whoever holds mu.
+	signals atomic.Pointer[signal] // the queues to serve
+	count   atomic.Int32           // about how many signals there are
+	every   atomic.Bool            // serve all queues
 }
 
 // queue is one key's queue.
@@ -131,7 +141,7 @@ func (s *queues) reserve(k Key, cost uint64) *Reservation {
 	r := &Reservation{queues: s, key: k, cost: cost, done: make(chan struct{})}
 	shard := s.shard(k)
 	shard.mu.Lock()
-	defer shard.mu.Unlock()
+	defer s.release(shard)
 	if shard.queues == nil {
 		shard.queues = map[Key]*queue{}
 	}
@@ -178,7 +188,7 @@ func (s *queues) alarm(k Key, q *queue, from tallyring.Tick, wait time.Duration)
 		return true // the clock does not go as far
 	}
 	due := from + tallyring.Tick(max(wait, 1))
-	stop := s.callAt(due, func() { s.ring(k) })
+	stop := s.callAt(due, func() { s.signal(k) })
 	if s.clock.Now() >= due {
 		stop()
 		return false
@@ -212,7 +222,7 @@ func hopeless(cost, limit uint64) error {
 func (s *queues) cancel(r *Reservation) bool {
 	shard := s.shard(r.key)
 	shard.mu.Lock()
-	defer shard.mu.Unlock()
+	defer s.release(shard)
 	if r.place == nil {
 		return false
 	}
@@ -223,57 +233,4 @@ func (s *queues) cancel(r *Reservation) bool {
 		s.serve(shard, r.key, q) // who is first now may ask for less
 	}
 	return true
-}
-
-// wake serves those who wait for a key, since there may be more room.
-func (s *queues) wake(k Key) {
-	s.wakeOwn(k)
-	if s.outer != nil {
-		s.outer.wakeOwn(k)
-	}
-}
-
-// wakeOwn is wake without the outer queues.
-func (s *queues) wakeOwn(k Key) {
-	if s.shared {
-		s.wakeEach()
-	} else {
-		s.ring(k)
-	}
-}
-
-// ring serves the queue of a key.
-func (s *queues) ring(k Key) {
-	if s.waiting.Load() == 0 {
-		return
-	}
-	shard := s.shard(k)
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if q := shard.queues[k]; q != nil {
-		s.serve(shard, k, q)
-	}
-}
-
-// wakeAll serves every queue, since there may be more room for each.
-func (s *queues) wakeAll() {
-	s.wakeEach()
-	if s.outer != nil {
-		s.outer.wakeEach()
-	}
-}
-
-// wakeEach is wakeAll without the outer queues.
-func (s *queues) wakeEach() {
-	if s.waiting.Load() == 0 {
-		return
-	}
-	for i := range s.shards {
-		shard := &s.shards[i]
-		shard.mu.Lock()
-		for k, q := range shard.queues {
-			s.serve(shard, k, q)
-		}
-		shard.mu.Unlock()
-	}
 }

@@ -1,6 +1,7 @@
 package limiter_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +29,9 @@ func TestMoreRoomInOneRateServesThoseWhoWaitForAll(t *testing.T) {
 		},
 		"shadow": func(l *limiter.Limiter, _ tallyring.Tick) { l.SetShadow(true) },
 		"clear": func(l *limiter.Limiter, _ tallyring.Tick) {
-			l.ClearKeyLimit(l.Key("b")) // another key: serves nobody
-			_ = l.SetLimit(2)
+			_ = l.SetKeyLimit(l.Key("a"), 1)
+			_ = l.SetLimit(2) // serves nobody: the key has a limit of its own
+			l.ClearKeyLimit(l.Key("a"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,4 +135,55 @@ func TestSharedRoomServesWhoeverWaits(t *testing.T) {
 		_, err = r.Result()
 		require.NoError(t, err)
 	})
+}
+
+// stuck is a clock on which nobody gets an alarm set before open is closed.
+type stuck struct {
+	tallyring.ManualClock
+	entered, open chan struct{}
+	enter         sync.Once
+}
+
+func (c *stuck) CallAt(due tallyring.Tick, f func()) func() bool {
+	c.enter.Do(func() { close(c.entered) })
+	<-c.open
+	return c.ManualClock.CallAt(due, f)
+}
+
+// Goal: who stops while setting an alarm, with the lock of a queue, stops no other verb (rule S12);
+// what they made room for is found once it goes on, however many they were, and nothing is kept of
+// them before. Method: a clock that holds the first of a queue; all the verbs that serve queues.
+func TestAStalledWaiterStopsNobodyWhoDecides(t *testing.T) {
+	for _, refunds := range []int{1, 3, 1000} {
+		clock := &stuck{entered: make(chan struct{}), open: make(chan struct{})}
+		clock.Set(start)
+		l, err := limiter.New(4, window, limiter.WithClock(clock), limiter.WithMaxLimit(2000))
+		require.NoError(t, err)
+		require.NoError(t, l.SetLimit(2000))
+		require.True(t, l.AllowN("a", 2000))
+		reserved := make(chan *limiter.Reservation)
+		go func() { reserved <- l.Reserve("a", 1000) }()
+		<-clock.entered
+
+		require.False(t, l.Allow("a"))
+		for range refunds {
+			l.RefundAt("a", start, 1)
+		}
+		demands := []limiter.Demand{{l, l.Key("b")}, {l, l.Key("a")}, {l, l.Key("a")}}
+		require.False(t, limiter.AllowAll(demands, start, uint64(refunds)))
+		require.Equal(t, 1, l.Stats().Waiting)
+		require.NoError(t, l.SetKeyLimit(l.Key("a"), 1999))
+		l.ClearKeyLimit(l.Key("a"))
+		l.SetShadow(false)
+		close(clock.open)
+		r := <-reserved
+		if refunds < 1000 {
+			_, err := r.Result()
+			require.ErrorContains(t, err, "still waiting")
+			clock.Advance(2 * window)
+		}
+		requireOver(t, r)
+		_, err = r.Result()
+		require.NoError(t, err)
+	}
 }

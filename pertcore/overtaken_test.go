@@ -80,3 +80,27 @@ func TestAShardIsNotSpentByAHeadOfLongAgo(t *testing.T) {
 	require.Equal(t, uint64(100+1+8*100+1), l.Read(1).High)
 	restIs(t, l, 1, 98)
 }
+
+// Goal: contention is never an error: a decision that others overtake again and again is made in
+// the end. Method: whenever an event is about to be counted, another is counted, a thousand times.
+func TestADecisionThatIsOvertakenAThousandTimesIsMade(t *testing.T) {
+	if !tallyring.Holding {
+		t.Skip("a decision can be stopped in builds with the tag tallyring_hold alone")
+	}
+	l, err := NewLimiter(tallyring.Window{Slots: 2, Width: 1e9}, 2000)
+	require.NoError(t, err)
+	overtaken, inside := uint64(0), false
+	tallyring.Watch(func(p tallyring.Point) {
+		if p == tallyring.LimiterCount && !inside && overtaken < 1000 {
+			overtaken, inside = overtaken+1, true
+			l.Observe(1, 1)
+			inside = false
+		}
+	}, func() int { return 0 })
+	defer tallyring.Watch(nil, nil)
+	for range 3 { // the first leads to exact mode, where all count in the center
+		require.True(t, l.Allow(1, 1))
+	}
+	require.Equal(t, uint64(1000), overtaken)
+	require.Equal(t, uint64(1003), l.Read(1).High)
+}
